@@ -1,0 +1,31 @@
+"""Array types used throughout, and the one place where double precision is switched on.
+
+Dimension names say what they count: `nq` coordinates, `nv` degrees of freedom, `n_contacts`, …
+"""
+
+import os
+
+import jax
+from jaxtyping import Array, ArrayLike, Bool, Float, Int
+
+# Contact is decided by signs of small differences; single precision is for those who ask for it
+# (`JAX_ENABLE_X64=0`, or `mechanism.astype(jnp.float32)` for one computation).
+if "JAX_ENABLE_X64" not in os.environ:
+    jax.config.update("jax_enable_x64", True)
+
+Scalar = Float[Array, ""]
+ScalarLike = Float[ArrayLike, ""]
+Vector3 = Float[Array, "3"]
+Matrix3 = Float[Array, "3 3"]
+
+__all__ = [
+    "Array",
+    "ArrayLike",
+    "Bool",
+    "Float",
+    "Int",
+    "Matrix3",
+    "Scalar",
+    "ScalarLike",
+    "Vector3",
+]

@@ -1,0 +1,33 @@
+"""A progress bar on standard error, shown only to people and only when work takes a while."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def progress(
+    items: Iterable[T], what: str, *, label: Callable[[T], str] = str, total: int | None = None
+) -> Iterator[T]:
+    """Iterate over `items`, showing how far along the work is."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[now]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        count = total if total is not None else len(items) if hasattr(items, "__len__") else None
+        task = bar.add_task(what, total=count, now="")
+        for item in items:
+            bar.update(task, now=label(item))
+            yield item
+            bar.advance(task)
