@@ -1,4 +1,4 @@
-"""Strict arrays for every test: double precision, no silent broadcasting of ranks or mixing of types."""
+"""Strict arrays in tests: double precision, no silent broadcasting of ranks, no mixing of types."""
 
 import os
 from pathlib import Path

@@ -1,6 +1,7 @@
 """The two ways a request can fail, and the one way to say so.
 
-Every message has one form: *name in backticks, what it must be, what it was, what to do*, on one line.
+Every message has one form, on one line:
+*name in backticks, what it must be, what it was, what to do*.
 """
 
 

@@ -2,7 +2,6 @@
 
 import sys
 
-import click
 import typer
 
 from stiction._errors import InputError, RunError
@@ -42,13 +41,13 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line: 0 done, 1 failed on the way, 2 bad input (nothing written)."""
     try:
         status = app(args=arguments, prog_name="stiction", standalone_mode=False)
-    except click.ClickException as error:  # a wrong option or a missing argument
+    except typer.TyperException as error:  # a wrong option or a missing argument
         _fail(error.format_message(), 2)
     except InputError as error:
         _fail(str(error), 2)
     except RunError as error:
         _fail(str(error), 1)
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
     else:
         sys.exit(status if isinstance(status, int) else 0)
@@ -56,5 +55,6 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _fail(message: str, status: int) -> None:
     line = " ".join(message.split())
-    print(f"stiction: {line}", file=sys.stderr)
+    if line:  # empty when only the help was asked for by giving no arguments
+        print(f"stiction: {line}", file=sys.stderr)
     sys.exit(status)

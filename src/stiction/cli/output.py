@@ -24,12 +24,12 @@ class OutputDirectory:
             raise InputError(
                 f"`--out` must name a directory, got the file '{path}'; choose another"
             )
-        if self.path.is_dir() and any(self.path.iterdir()) and not force:
-            if not (self.path / MANIFEST).exists():
-                raise InputError(
-                    f"`--out` names '{path}', which stiction did not make;"
-                    " choose another directory or add --force"
-                )
+        foreign = self.path.is_dir() and any(self.path.iterdir())
+        if foreign and not (self.path / MANIFEST).exists() and not force:
+            raise InputError(
+                f"`--out` names '{path}', which stiction did not make;"
+                " choose another directory or add --force"
+            )
 
     def file(self, name: str) -> Path:
         """The path of a file to be written, its directory made and the manifest kept."""

@@ -22,10 +22,10 @@ def reproduce(
     json: Json = False,
 ) -> int:
     """Make a document's figures and tables anew, and check what each must show."""
-    from stiction.reproduce.registry import DOCUMENTS, entries
     from stiction.report.figures import save_figure
     from stiction.report.page import Report
     from stiction.report.progress import progress
+    from stiction.reproduce.registry import DOCUMENTS, entries
 
     chosen = entries(document)
     if not chosen:
