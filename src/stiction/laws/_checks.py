@@ -1,11 +1,11 @@
 """Parameters of laws: turned into arrays at the door, and checked there when their value is known.
 
-Inside `jit`, `vmap` and `grad` the value is not known; nothing is checked then, and nothing is slower.
+Inside `jit`, `vmap` and `grad` the value is not known: nothing is checked, and nothing is slower.
 """
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from stiction._arrays import Array, ArrayLike
 from stiction._errors import InputError
@@ -19,7 +19,7 @@ def to_float(value: ArrayLike) -> Array:
 
 def known(value: ArrayLike) -> np.ndarray | None:
     """The value as a NumPy array, or None while JAX is tracing."""
-    return None if isinstance(value, jax.core.Tracer) else np.asarray(value)
+    return None if isinstance(value, Tracer) else np.asarray(value)
 
 
 def require_at_least(name: str, value: ArrayLike, bound: float, unit: str = "") -> None:

@@ -59,7 +59,7 @@ def contact_duration(
 
 
 def _phase(end: Scalar, d: Scalar, n: Scalar, scale: Scalar) -> Scalar:
-    """Time between the turn and the end at `y = end`: before it if positive, after it if negative."""
+    """Time between the end at `y = end` and the turn: compression if positive, else restitution."""
     t = jnp.asarray(NODES, end.dtype)
     t_power = t ** (n + 1.0)
     D = end * t_power

@@ -41,29 +41,31 @@ def integrate_impact(
     *,
     mass: ScalarLike,
     speed: ScalarLike,
+    load: ScalarLike = 0.0,
     rtol: float = 1e-11,
     max_steps: int = 4096,
     throw: bool = True,
 ) -> Impact:
-    """Integrate a free impact from touch to separation.
+    """Integrate an impact from touch to separation.
 
     Args:
         law: The normal law.
         mass: Mass of the body [kg] (reduced mass of two).
         speed: Speed of approach [m/s].
+        load: A constant force that presses the bodies together (a weight) [N]; 0 is a free impact.
         rtol: Tolerance of a step, relative to the speed and the elastic peak depth.
         max_steps: Most steps taken.
         throw: Whether to raise if the bodies have not parted by then.
     """
-    scale = _Scale.of(law, mass, speed)
+    scale = _Scale.of(law, mass, speed, load)
     part = diffrax.Event(
         lambda t, y, args, **kwargs: y[0],
         root_finder=optx.Newton(rtol=rtol, atol=rtol),
         direction=False,
     )
     solution = _solve(law, scale, diffrax.SaveAt(t1=True), rtol, LONGEST, max_steps, part, throw)
-    parted = solution.event_mask
-    t, (_, v, work) = solution.ts[-1], solution.ys[-1]
+    parted = jnp.asarray(solution.event_mask)
+    t, (_, v, work) = solution.ts[-1], solution.ys[-1]  # pyright: ignore[reportOptionalSubscript]
     nan = jnp.asarray(jnp.nan, t.dtype)
     return Impact(
         rebound_speed=jnp.where(parted, -v * scale.speed, nan),
@@ -84,10 +86,11 @@ def impact_course(
     rtol: float = 1e-11,
 ) -> ImpactCourse:
     """Depth, velocity and force at even times from touch to `duration` (arguments as above)."""
-    scale = _Scale.of(law, mass, speed)
+    scale = _Scale.of(law, mass, speed, 0.0)
     t = jnp.linspace(0.0, 1.0, samples) * (jnp.asarray(duration) / scale.time)
     solution = _solve(law, scale, diffrax.SaveAt(ts=t), rtol, t[-1], 4096, None, True)
-    x, v = solution.ys[:, 0] * scale.depth, solution.ys[:, 1] * scale.speed
+    x, v, _ = jnp.asarray(solution.ys).T
+    x, v = x * scale.depth, v * scale.speed
     return ImpactCourse(
         time=t * scale.time, depth=x, velocity=v, force=eqx.filter_vmap(law.force)(x, v)
     )
@@ -99,11 +102,14 @@ class _Scale(eqx.Module):
     mass: Scalar
     speed: Scalar
     depth: Scalar
+    load: Scalar
 
     @classmethod
-    def of(cls, law: AbstractNormalLaw, mass: ScalarLike, speed: ScalarLike) -> "_Scale":
+    def of(
+        cls, law: AbstractNormalLaw, mass: ScalarLike, speed: ScalarLike, load: ScalarLike
+    ) -> "_Scale":
         m, v = jnp.asarray(mass), jnp.asarray(speed)
-        return cls(m, v, law.depth_at_energy(0.5 * m * jnp.square(v)))
+        return cls(m, v, law.depth_at_energy(0.5 * m * jnp.square(v)), jnp.asarray(load))
 
     @property
     def time(self) -> Scalar:
@@ -118,8 +124,9 @@ def _solve(law, scale, saveat, rtol, t1, max_steps, event, throw) -> diffrax.Sol
     def motion(t, y, args):
         del t, args
         x, v, _ = y
-        f = law.force(x * scale.depth, v * scale.speed) * scale.depth / scale.energy
-        return jnp.stack([v, -f, f * v])
+        unit = scale.depth / scale.energy
+        f = law.force(x * scale.depth, v * scale.speed) * unit
+        return jnp.stack([v, scale.load * unit - f, f * v])
 
     return diffrax.diffeqsolve(
         diffrax.ODETerm(motion),

@@ -62,7 +62,7 @@ def energy_lost_fraction(speed: ScalarLike, dissipation: ScalarLike) -> Scalar:
 
 
 def energy_lost(speed: ScalarLike, dissipation: ScalarLike, mass: ScalarLike) -> Scalar:
-    r"""Energy lost, the area of the force-depth loop: $\tfrac12 m v_i^2 (1 - e^2)$ [J], marhefka (23)."""
+    r"""Energy lost [J], the loop area of marhefka (23): $\tfrac12 m v_i^2 (1 - e^2)$."""
     kinetic = 0.5 * jnp.asarray(mass) * jnp.square(speed)
     return kinetic * energy_lost_fraction(speed, dissipation)
 

@@ -27,8 +27,8 @@ def spring_damper_restitution(damping_ratio: ScalarLike, *, clamp: bool = True) 
     r"""Restitution of a free impact on a linear spring and damper.
 
     Unclamped, the bodies part where the depth returns to zero, after the force has pulled,
-    marhefka (4): $e = \exp(-\pi \zeta / \sqrt{1 - \zeta^2})$, and 0 for $\zeta \ge 1$. Clamped, they
-    part where the force returns to zero:
+    marhefka (4): $e = \exp(-\pi \zeta / \sqrt{1 - \zeta^2})$, and 0 for $\zeta \ge 1$. Clamped,
+    they part where the force returns to zero:
 
     $$ e = \exp\left( -2 \zeta \, \frac{\arccos \zeta}{\sqrt{1 - \zeta^2}} \right) , $$
 
@@ -75,7 +75,7 @@ def damping_ratio_for_restitution(restitution: ScalarLike, *, clamp: bool = True
 def spring_damper_peak_depth(
     *, speed: ScalarLike, mass: ScalarLike, stiffness: ScalarLike, damping: ScalarLike
 ) -> Scalar:
-    r"""Greatest depth of a free impact [m]: $x_m = (v_i/\omega) \sqrt{e}$, $e$ the clamped restitution.
+    r"""Greatest depth of a free impact [m]: $x_m = (v_i/\omega) \sqrt{e}$ with the clamped $e$.
 
     The turn lies midway in time between touch and the zero of the force, so that it has half of
     the exponent.

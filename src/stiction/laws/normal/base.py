@@ -20,12 +20,12 @@ class AbstractNormalLaw(eqx.Module):
     $$ f(x, \dot x) = \big( f_e(x) + f_d(x, \dot x) \big)_+ \quad\text{if } x > 0, \qquad 0
        \text{ otherwise.} $$
 
-    The clamp $(\cdot)_+ = \max(0, \cdot)$ keeps the bodies from pulling on each other; `clamp=False`
-    leaves it out. A law is written for one contact; callers `vmap` it. Its numbers are arrays, so
-    that they can be traced, batched and differentiated; whether it clamps is static.
+    The clamp $(\cdot)_+ = \max(0, \cdot)$ keeps the bodies from pulling on each other;
+    `clamp=False` leaves it out. A law is written for one contact; callers `vmap` it. Its numbers
+    are arrays, so that they can be traced, batched and differentiated; whether it clamps is static.
 
-    A new law gives `elastic_force`, `energy`, its inverse, and `damping_force`, each finite to the second
-    derivative at touch and apart (mind powers in the branch of a `where` that is not taken).
+    A new law gives `elastic_force`, `energy`, its inverse, and `damping_force`, each finite to the
+    second derivative at touch and apart (mind powers in the untaken branch of a `where`).
     """
 
     clamp: eqx.AbstractVar[bool]
@@ -40,7 +40,7 @@ class AbstractNormalLaw(eqx.Module):
 
     @abc.abstractmethod
     def depth_at_energy(self, energy: ScalarLike) -> Scalar:
-        """The depth that stores an energy (inverse of `energy`) [m]: the length scale of an impact."""
+        """The depth that stores an energy [m], inverse of `energy`: an impact's length scale."""
 
     @abc.abstractmethod
     def damping_force(self, depth: ScalarLike, depth_rate: ScalarLike) -> Scalar:
@@ -93,8 +93,8 @@ class AbstractPowerSpring(AbstractNormalLaw):
 def positive_power(x: ScalarLike, exponent: ScalarLike) -> Scalar:
     """$x_+^n$, with derivatives to the second order that are finite everywhere.
 
-    Two `where`s: the second derivative of x**n is infinite at x = 0 for n < 2, and inf * 0 would put
-    nan into the Hessian of every contact that is apart.
+    Two `where`s: the second derivative of x**n is infinite at x = 0 for n < 2, and inf * 0 would
+    put nan into the Hessian of every contact that is apart.
     """
     positive = jnp.asarray(x) > 0
     safe = jnp.where(positive, x, 1.0)

@@ -27,12 +27,12 @@ def dissipation_from_alpha(alpha: ScalarLike) -> Scalar:
 
 
 def alpha_from_dissipation(dissipation: ScalarLike) -> Scalar:
-    r"""$\alpha = \tfrac23 d$ [s/m]: at low speed the restitution is $1 - \alpha v_i$, marhefka (5)."""
+    r"""$\alpha = \tfrac23 d$ [s/m]: at low speed $e \approx 1 - \alpha v_i$, marhefka (5)."""
     return jnp.asarray(dissipation) / 1.5
 
 
 class AbstractHuntCrossley(AbstractPowerSpring):
-    r"""The family $f = k x^n (1 + d \dot x)$, [HuntCrossley1975]; marhefka (6) with $\lambda = k d$.
+    r"""The family $f = k x^n (1 + d \dot x)$, [HuntCrossley1975]; marhefka (6), $\lambda = k d$.
 
     The force is continuous at touch and at separation, and pulls only if something else parts the
     bodies faster than $1/d$, marhefka (22). Members differ in where $d$ comes from.

@@ -7,17 +7,16 @@ c       damping       damping of the bristle                         N·s/m
 μ       mu_*          friction, static and dynamic                   -
 """
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, Scalar, ScalarLike
 from stiction.laws._checks import require_at_least, require_positive, to_float
-from stiction.laws.tangential.base import AbstractTangentialLaw, State, Tangent
+from stiction.laws.tangential.base import AbstractTangentialLaw, Tangent
 from stiction.laws.tangential.stribeck import require_friction_pair, stribeck_coefficient
 
 
 class Bristle(AbstractTangentialLaw):
-    r"""A spring and damper in series with a Coulomb slider: it deflects, and slips only at the cone.
+    r"""A spring and damper in series with a Coulomb slider: elastic inside the cone, slip at it.
 
     The force is that of the bristle, brought back to the friction disc:
 
@@ -25,17 +24,17 @@ class Bristle(AbstractTangentialLaw):
 
     with $P_r$ the nearest point of the disc of radius $r$. Inside the cone $\dot z = v$: all of the
     motion is elastic, none of it is slip. So a body under a constant load below the cone comes to
-    rest with $k z$ equal to the load, and stays: $v = 0$ gives $\dot z = 0$ exactly, and it creeps
-    not at all. At the cone the force is $\mu N$ against $k z + c v$, and the slip $v - \dot z$ is along it.
-    Without normal force the bristle springs back, in the time $c/k$. The power dissipated,
+    rest with $k z$ equal to the load, and stays: $v = 0$ gives $\dot z = 0$ exactly, and it does
+    not creep at all. At the cone the force is $\mu N$ against $k z + c v$, and the slip
+    $v - \dot z$ is along it. Without normal force the bristle springs back, in the time $c/k$. The
+    power dissipated,
 
     $$ P(k z + c v) \cdot (v - \dot z) + c |\dot z|^2 \ge 0 , $$
 
-    is never negative. The rate is Lipschitz with constant $k/c$, so that $c/k$ is the time scale the
-    integrator must resolve while slipping.
+    is never negative. While slipping, $c/k$ is the time scale that an integrator must resolve.
 
-    This is the elasto-plastic idea of [Dupont2002], with the plastic part by projection instead of a
-    transition function: there is no presliding hysteresis to fit, and no drift. The LuGre model
+    This is the elasto-plastic idea of [Dupont2002], with the plastic part by projection instead of
+    a transition function: there is no presliding hysteresis to fit, and no drift. The LuGre model
     [CanudasDeWit1995], its forerunner, creeps under a load that oscillates.
 
     Args:
@@ -47,12 +46,12 @@ class Bristle(AbstractTangentialLaw):
         stribeck_power: Power of that fall, at least 1 [-].
     """
 
-    mu_static: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    mu_dynamic: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    stiffness: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    damping: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    stribeck_speed: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    stribeck_power: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
+    mu_static: Float[Array, "..."]
+    mu_dynamic: Float[Array, "..."]
+    stiffness: Float[Array, "..."]
+    damping: Float[Array, "..."]
+    stribeck_speed: Float[Array, "..."]
+    stribeck_power: Float[Array, "..."]
 
     def __init__(
         self,
@@ -64,12 +63,12 @@ class Bristle(AbstractTangentialLaw):
         stribeck_speed: ScalarLike = 1e-2,
         stribeck_power: ScalarLike = 1.0,
     ):
-        self.mu_static = mu_static
-        self.mu_dynamic = mu_static if mu_dynamic is None else mu_dynamic
-        self.stiffness = stiffness
-        self.damping = damping
-        self.stribeck_speed = stribeck_speed
-        self.stribeck_power = stribeck_power
+        self.mu_static = to_float(mu_static)
+        self.mu_dynamic = to_float(mu_static if mu_dynamic is None else mu_dynamic)
+        self.stiffness = to_float(stiffness)
+        self.damping = to_float(damping)
+        self.stribeck_speed = to_float(stribeck_speed)
+        self.stribeck_power = to_float(stribeck_power)
 
     def __check_init__(self):
         require_friction_pair(self.mu_static, self.mu_dynamic)
@@ -78,20 +77,20 @@ class Bristle(AbstractTangentialLaw):
         require_positive("stribeck_speed", self.stribeck_speed, "m/s")
         require_at_least("stribeck_power", self.stribeck_power, 1.0)
 
-    def init_state(self, n_tangents: int) -> State:
+    def init_state(self, n_tangents: int) -> Tangent:
         return jnp.zeros(n_tangents)
 
-    def state_rate(self, state: State, velocity: Tangent, normal_force: ScalarLike) -> State:
+    def state_rate(self, state: Tangent, velocity: Tangent, normal_force: ScalarLike) -> Tangent:
         z, k, c = state, self.stiffness, self.damping
         trial = k * z + c * velocity
         # Written around v, so that sticking gives the velocity itself: no rounding, no drift.
         return velocity + (self._scale(trial, velocity, normal_force) - 1.0) * trial / c
 
-    def force(self, state: State, velocity: Tangent, normal_force: ScalarLike) -> Tangent:
+    def force(self, state: Tangent, velocity: Tangent, normal_force: ScalarLike) -> Tangent:
         trial = self.stiffness * state + self.damping * velocity
         return -self._scale(trial, velocity, normal_force) * trial
 
-    def energy(self, state: State) -> Scalar:
+    def energy(self, state: Tangent) -> Scalar:
         return 0.5 * self.stiffness * (state @ state)
 
     def _scale(self, trial: Tangent, velocity: Tangent, normal_force: ScalarLike) -> Scalar:

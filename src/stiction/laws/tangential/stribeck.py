@@ -28,7 +28,7 @@ def stribeck_coefficient(
 
     $$ \mu(|v|) = \mu_d + (\mu_s - \mu_d) \exp\big( -(|v|/v_s)^a \big) , $$
 
-    flickinger (4.4-4.10) with $\mu_{min} = \mu_d$; there it is called the Karnopp model.
+    flickinger (4.10) with $\mu_{min} = \mu_d$; there it is called the Karnopp model.
     """
     moving = jnp.asarray(speed) > 0
     ratio = jnp.where(moving, speed, 1.0) / jnp.asarray(stribeck_speed)
