@@ -5,7 +5,7 @@ import sys
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import reproduce
+from stiction.cli import reproduce, restitution, translate
 
 app = typer.Typer(
     name="stiction",
@@ -35,6 +35,8 @@ def options(
 
 
 app.command()(reproduce.reproduce)
+app.command()(restitution.restitution)
+app.command()(translate.translate)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -6,7 +6,8 @@ so that each of two equal surfaces has $2 k$ and $d$. Friction combines as $2 \m
 \mu_b)$, which leaves equal ones as they are.
 """
 
-# pyright: reportMissingImports=false  (Drake is optional)
+# Drake is optional.
+# pyright: reportMissingImports=false
 import importlib.metadata
 from collections.abc import Mapping
 from typing import Any

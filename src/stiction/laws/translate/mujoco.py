@@ -1,10 +1,10 @@
 r"""MuJoCo: `solref`, `solimp`, `friction`.
 
 For one contact MuJoCo's constraint-space dynamics are $a_1 + d (b v + k r) = (1 - d) a_0$
-([MuJoCo], Modeling, Solver parameters): $r$ the distance, $v$ its rate, $a_0$ and $a_1$ the accelerations
-without and with the contact force, $d$ the impedance. In the direct format,
-$b = \text{damping}/d_w$ and $k = \text{stiffness}\; d(r)/d_w^2$, so that with a constant impedance
-the force on a body of effective mass $m$ is
+([MuJoCo], Modeling, Solver parameters): $r$ the distance, $v$ its rate, $a_0$ and $a_1$ the
+accelerations without and with the contact force, $d$ the impedance. In the direct format,
+$b = \text{damping}/d_w$ and $k = \text{stiffness}\; d(r)/d_w^2$, so that with a constant
+impedance the force on a body of effective mass $m$ is
 
 $$ f = m \, (a_1 - a_0) = m \, ( \text{stiffness} \; x + \text{damping} \; \dot x - d \, a_0 ),
    \qquad f \ge 0 . $$
@@ -13,7 +13,8 @@ That is a clamped linear spring and damper per unit of effective mass; the imped
 which part of the other forces, $-d \, m \, a_0$, is carried without any depth.
 """
 
-# pyright: reportAttributeAccessIssue=false  (mujoco's binary module has no stubs)
+# MuJoCo's binary module has no stubs.
+# pyright: reportAttributeAccessIssue=false
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -173,7 +174,7 @@ def _limits(contact: CompliantContact, impedance: float) -> tuple[str, ...]:
         "stiffness and damping are per unit of effective mass: the numbers are for"
         f" {contact.mass:g} kg",
         f"{impedance:.0%} of the weight is carried without depth (solimp): a body at rest sinks"
-        f" {1 - impedance:.0%} of weight over stiffness; with less impedance it sinks more, and slips",
+        f" {1 - impedance:.0%} of weight over stiffness; with less it sinks and slips more",
         "friction is regularized: a body below the cone creeps (raise impratio)",
     ]
     if contact.exponent != 1:
