@@ -45,7 +45,8 @@ class Impacts(NamedTuple):
 
     def exact_loss(self) -> np.ndarray:
         """Energy lost, by the exact relation."""
-        return np.asarray(impact.energy_lost(self.speed, 1.5 * self.alpha, self.mass))
+        lost = jax.vmap(impact.energy_lost)(self.speed, 1.5 * self.alpha, self.mass)
+        return np.asarray(lost)
 
 
 @eqx.filter_jit
@@ -164,7 +165,9 @@ def figure_4() -> Reproduction:
     axis.set(xlabel="depth [mm]", ylabel="contact force [N]")
     axis.legend(frameon=False)
     at = {"speed": 1.0, "dissipation": 0.6, "mass": 1.0, "stiffness": 10e3}
-    depths = np.asarray(impact.peak_depth(**{**at, "dissipation": 1.5 * impacts.alpha}))
+    depths = [
+        float(impact.peak_depth(**{**at, "dissipation": 1.5 * float(a)})) for a in impacts.alpha
+    ]
     loss = float(impact.energy_lost(1.0, 0.6, 1.0))
     return Reproduction(
         figure=figure,

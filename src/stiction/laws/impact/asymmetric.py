@@ -9,11 +9,11 @@ $$ s \sqrt{2 \psi(-d_r s)} = v_e, \qquad v_o = s \, \frac{1 - e^{-d_r s}}{d_r s}
 Mass, stiffness and exponent drop out, as for the symmetric law.
 """
 
-import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Scalar, ScalarLike
 from stiction.laws.impact.excess import exp_excess, exp_ratio, log_excess
+from stiction.laws.impact.newton import newton_root
 
 NEWTON_STEPS = 6  # the guess is right to a factor of 2; tested up to d v = 1e6
 
@@ -38,12 +38,5 @@ def asymmetric_rebound_speed(
     def residual(s: Scalar) -> Scalar:
         return s * jnp.sqrt(2.0 * exp_excess(-d_r * s)) - v_e
 
-    def newton(f, s: Scalar) -> Scalar:
-        for _ in range(NEWTON_STEPS):
-            value, slope = jax.jvp(f, (s,), (jnp.ones_like(s),))
-            s = s - value / slope
-        return s
-
-    guess = v_e * (1.0 + 0.5 * d_r * v_e)
-    s = jax.lax.custom_root(residual, guess, newton, lambda g, y: y / g(jnp.ones_like(y)))
+    s = newton_root(residual, v_e * (1.0 + 0.5 * d_r * v_e), steps=NEWTON_STEPS)
     return s * exp_ratio(-d_r * s)

@@ -3,20 +3,21 @@ r"""How long a free Hunt-Crossley impact lasts: one smooth integral.
 With $y = \ln(1 + d v)/d$ as the variable (a velocity; $y = v$ without damping) the equation of
 motion $m \dot v = -k x^n (1 + d v)$ becomes $m \dot y = -k x^n$, so that
 
-$$ T = \frac{m}{k} \int_{y_o}^{y_i} \frac{dy}{x(y)^n}, \qquad
-   \frac{k \, x^{n+1}}{m (n+1)} = y D \, \epsilon(d y) \, \epsilon(d D) + D^2 \psi(d D) , $$
+$$ T = \frac{m}{k} \int_{y_o}^{y_i} \frac{dy}{x(y)^n} $$
 
-$\epsilon(z) = (e^z - 1)/z$, $D = y_* - y$ the distance to the end $y_*$ of the same sign (docs/
-compliant.md, HC.13). Compression and restitution are done apart. At its end the depth goes as
-$D^{1/(n+1)}$; $D = y_* t^{n+1}$ takes the singularity away and leaves a non-analytic
-$t^{n+1}$, for which a double-exponential rule on (0, 1) still converges exponentially.
+(docs/compliant.md, HC.13), with the depth as in `phase_plane`. Compression and restitution are done
+apart. At its end $y_*$ the depth goes as $D^{1/(n+1)}$ in the distance $D = |y_* - y|$;
+$D = y_* t^{n+1}$ takes the singularity away and leaves a non-analytic $t^{n+1}$, for which a
+double-exponential rule on (0, 1) still converges exponentially.
 """
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from stiction._arrays import Scalar, ScalarLike
-from stiction.laws.impact.excess import exp_excess, exp_ratio, log_ratio
+from stiction.laws.impact.excess import exp_ratio
+from stiction.laws.impact.phase_plane import energy_over_distance, log_velocities
 from stiction.laws.impact.rebound import rebound_speed
 
 # Double-exponential (tanh-sinh) rule: t = 1/(1 + exp(-π sinh s)), s = -S, ..., S. The far nodes lie
@@ -51,19 +52,20 @@ def contact_duration(
     """
     v_i, d, n = jnp.asarray(speed), jnp.asarray(dissipation), jnp.asarray(exponent)
     scale = jnp.asarray(mass) / jnp.asarray(stiffness)
-    y_i = v_i * log_ratio(d * v_i)
-    # The first integral of `rebound`, read as y_o - y_i = -(v_i + v_o): ln(1 - d v_o) itself would
-    # lose its digits as d v_o tends to 1.
-    y_o = y_i - (v_i + rebound_speed(v_i, d))
+    y_i, y_o = log_velocities(v_i, rebound_speed(v_i, d), d)
     return _phase(y_i, d, n, scale) + _phase(y_o, d, n, scale)
 
 
 def _phase(end: Scalar, d: Scalar, n: Scalar, scale: Scalar) -> Scalar:
     """Time between the end at `y = end` and the turn: compression if positive, else restitution."""
-    t = jnp.asarray(NODES, end.dtype)
-    t_power = t ** (n + 1.0)
-    D = end * t_power
-    y = end - D
-    bracket = y * exp_ratio(d * y) * exp_ratio(d * D) + D * exp_excess(d * D)
-    depth_over_t = (scale * (n + 1.0) * end * bracket) ** (1.0 / (n + 1.0))
-    return jnp.sum(WEIGHTS * scale * jnp.abs(end) * (n + 1.0) / depth_over_t**n)
+
+    def integrand(t: Scalar) -> Scalar:
+        D = end * t ** (n + 1.0)
+        y = end - D
+        # D over t^(n+1) is `end`: it never appears as 0/0.
+        energy = end * energy_over_distance(y * exp_ratio(d * y), D, d)
+        depth_over_t = (scale * (n + 1.0) * energy) ** (1.0 / (n + 1.0))
+        return scale * jnp.abs(end) * (n + 1.0) / depth_over_t**n
+
+    nodes, weights = jnp.asarray(NODES, end.dtype), jnp.asarray(WEIGHTS, end.dtype)
+    return weights @ jax.vmap(integrand)(nodes)

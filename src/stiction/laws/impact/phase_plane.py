@@ -14,20 +14,24 @@ marhefka (19), with $d = \tfrac32 \alpha$, is
 $$ \frac{k \, x^{n+1}}{m (n+1)} = \frac{(u_i - \ln(1 + u_i)) - (q - \ln(1 + q))}{d^2},
    \qquad u_i = d v_i, \; q = d v . $$
 
-It cancels near touch, near separation, and everywhere for small $d$. With
-$\eta = (v_* - v)/(1 + d v)$ the right side is $\eta v + \eta^2 \phi(d \eta)$ for any $v_*$ on
-the same contour (docs/compliant.md, HC.11); taking $v_* = v_i$ in compression and $v_* = -v_o$
-in restitution makes both terms positive.
+It cancels near touch, near separation, and everywhere for small $d$. With $y = \ln(1 + d v)/d$
+and $D = y_* - y$, for any $v_*$ on the same contour, the right side is
+
+$$ v \, D \, \epsilon(d D) + D^2 \psi(d D), \qquad \epsilon(z) = (e^z - 1)/z $$
+
+(docs/compliant.md, HC.11). Taking $v_* = v_i$ in compression and $v_* = -v_o$ in restitution makes
+both terms positive.
 """
 
-import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Scalar, ScalarLike
-from stiction.laws.impact.excess import log_excess
+from stiction.laws.impact.excess import exp_excess, exp_ratio, log_excess, log_ratio
+from stiction.laws.impact.newton import newton_root
 from stiction.laws.impact.rebound import rebound_speed
 
 PEAK_FORCE_NEWTON_STEPS = 7
+LOG_SWITCH_SPEED = 10.0  # d v_i at which 1 - d v_o is 2e-4
 
 
 def depth_at_velocity(
@@ -53,14 +57,38 @@ def depth_at_velocity(
         Depth $x \ge 0$ [m].
     """
     v, d, n = jnp.asarray(velocity), jnp.asarray(dissipation), jnp.asarray(exponent)
-    v_out = rebound_speed(speed, dissipation)
-    inside = (v > -v_out) & (v < jnp.asarray(speed))
+    v_i = jnp.asarray(speed)
+    v_o = rebound_speed(v_i, d)
+    inside = (v > -v_o) & (v < v_i)
     v = jnp.where(inside, v, 0.0)
-    start = jnp.where(v >= 0, speed, -v_out)
-    eta = (start - v) / (1.0 + d * v)
-    half_speed_squared = eta * v + jnp.square(eta) * log_excess(d * eta)
-    x = _depth(half_speed_squared, mass, stiffness, n)
+    D = _log_distance(v, v_i, v_o, d)
+    x = _depth(D * energy_over_distance(v, D, d), mass, stiffness, n)
     return jnp.where(inside, x, 0.0)
+
+
+def energy_over_distance(v: Scalar, D: Scalar, d: Scalar) -> Scalar:
+    r"""Elastic energy per mass and distance, $k x^{n+1}/(m (n+1) D)$ [m/s], by (HC.11)."""
+    return v * exp_ratio(d * D) + D * exp_excess(d * D)
+
+
+def log_velocities(v_i: Scalar, v_o: Scalar, d: Scalar) -> tuple[Scalar, Scalar]:
+    r"""$y = \ln(1 + d v)/d$ at touch and at separation.
+
+    The first integral reads $y_i - y_o = v_i + v_o$; $\ln(1 - d v_o)$ itself would lose its digits
+    as $d v_o$ tends to 1.
+    """
+    y_i = v_i * log_ratio(d * v_i)
+    return y_i, y_i - (v_i + v_o)
+
+
+def _log_distance(v: Scalar, v_i: Scalar, v_o: Scalar, d: Scalar) -> Scalar:
+    """D from the end of the same side: >= 0 in compression, <= 0 in restitution."""
+    closing = v >= 0
+    eta = (jnp.where(closing, v_i, -v_o) - v) / (1.0 + d * v)
+    near = eta * log_ratio(d * eta)  # keeps its digits close to the end
+    _, y_o = log_velocities(v_i, v_o, d)
+    far = y_o - v * log_ratio(d * v)  # keeps them where 1 - d v_o has none
+    return jnp.where(closing | (d * v_i < LOG_SWITCH_SPEED), near, far)
 
 
 def peak_depth(
@@ -102,15 +130,9 @@ def peak_force(
     def residual(r: Scalar) -> Scalar:
         return n / (n + 1.0) * r + u * jnp.square(r) * log_excess(u * r) - target
 
-    def newton(f, r: Scalar) -> Scalar:
-        for _ in range(PEAK_FORCE_NEWTON_STEPS):
-            value, slope = jax.jvp(f, (r,), (jnp.ones_like(r),))
-            r = r - value / slope
-        return r
-
     # The residual is convex and rises; from a point where it is positive Newton cannot overshoot.
     guess = jnp.minimum(target * (n + 1.0) / n, 1.0)
-    r = jax.lax.custom_root(residual, guess, newton, lambda g, y: y / g(jnp.ones_like(y)))
+    r = newton_root(residual, guess, steps=PEAK_FORCE_NEWTON_STEPS)
     x = depth_at_velocity(
         r * v_i, speed=v_i, dissipation=d, mass=mass, stiffness=stiffness, exponent=n
     )

@@ -24,6 +24,7 @@ import jax.numpy as jnp
 
 from stiction._arrays import Scalar, ScalarLike
 from stiction.laws.impact.langevin import SWITCH, langevin
+from stiction.laws.impact.newton import newton_root
 
 # e ≈ (1 + p u + q u²)/(1 + (p + 2/3) u + r u² + q u³) has the right slope at 0 and the right limit
 # 1/u at infinity; p, q, r were fitted so that a is right to 1.3e-4 everywhere. Two Newton steps
@@ -133,16 +134,9 @@ def _impulse_from_restitution(e: Scalar) -> Scalar:
 
     def residual(a: Scalar) -> Scalar:
         low, rest = langevin(a)
-        return jnp.where(a < SWITCH, low - low_wanted, rest_wanted - rest)
-
-    def newton(f, a: Scalar) -> Scalar:
-        for _ in range(INVERSE_NEWTON_STEPS):
-            value, slope = jax.jvp(f, (a,), (jnp.ones_like(a),))
-            # For large a the residual goes as 1/a, so that a times it is nearly linear.
-            weight = jnp.where(a < SWITCH, 1.0, a)
-            a = a - weight * value / (jnp.where(a < SWITCH, 0.0, value) + weight * slope)
-        return a
+        # For large a the difference goes as 1/a, so that a times it is nearly linear.
+        return jnp.where(a < SWITCH, low - low_wanted, a * (rest_wanted - rest))
 
     # Cohen's approximation of the inverse Langevin function, right to 5 %.
     guess = low_wanted * (3.0 - low_wanted**2) / (rest_wanted * (1.0 + low_wanted))
-    return jax.lax.custom_root(residual, guess, newton, lambda g, y: y / g(jnp.ones_like(y)))
+    return newton_root(residual, guess, steps=INVERSE_NEWTON_STEPS)

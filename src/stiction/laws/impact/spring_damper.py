@@ -8,10 +8,10 @@ The restitution depends on $\zeta$ alone: on the mass, and not on the speed. Man
 a law underneath, so that this is also what their numbers mean (`translate`).
 """
 
-import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Scalar, ScalarLike
+from stiction.laws.impact.newton import newton_root
 
 NEWTON_STEPS = 8
 SERIES_SWITCH = 0.2
@@ -61,15 +61,9 @@ def damping_ratio_for_restitution(restitution: ScalarLike, *, clamp: bool = True
     def residual(zeta: Scalar) -> Scalar:
         return 2.0 * zeta * _angle_over_sine(zeta) - loss
 
-    def newton(f, zeta: Scalar) -> Scalar:
-        for _ in range(NEWTON_STEPS):
-            value, slope = jax.jvp(f, (zeta,), (jnp.ones_like(zeta),))
-            zeta = zeta - value / slope
-        return zeta
-
     # Slope π at 0; exp(loss/2)/2 far above critical damping.
     guess = jnp.minimum(loss / jnp.pi * (1.0 + loss / 4.0), 0.5 * jnp.exp(0.5 * loss))
-    return jax.lax.custom_root(residual, guess, newton, lambda g, y: y / g(jnp.ones_like(y)))
+    return newton_root(residual, guess, steps=NEWTON_STEPS)
 
 
 def spring_damper_peak_depth(
