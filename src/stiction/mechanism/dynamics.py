@@ -16,21 +16,20 @@ import numpy as np
 from stiction._arrays import Array, Float
 from stiction.mechanism.kinematics import (
     Motion,
-    _body_poses,
-    _mask,
+    as_mask,
+    body_poses,
     link_velocities,
     motion,
     subspace_rate,
 )
 from stiction.mechanism.mechanism import Mechanism
 from stiction.mechanism.spatial import cross, force_cross, multiply, rotate
-from stiction.mechanism.tree import BALL, FREE
 
 
 def mass_matrix(mechanism: Mechanism, q: Float[Array, "nq"]) -> Float[Array, "nv nv"]:
     """M(q), symmetric positive definite."""
     state = motion(mechanism, q)
-    return _mass_matrix(mechanism, state, _inertias(mechanism, state))
+    return _mass_matrix(mechanism, state, body_inertias(mechanism, state))
 
 
 def bias_force(
@@ -38,7 +37,7 @@ def bias_force(
 ) -> Float[Array, "nv"]:
     """c(q, v): the joint forces that hold v constant, gravity included (MuJoCo's `qfrc_bias`)."""
     state = motion(mechanism, q)
-    return _bias_force(mechanism, state, _inertias(mechanism, state), v)
+    return _bias_force(mechanism, state, body_inertias(mechanism, state), v)
 
 
 def forward_dynamics(
@@ -49,7 +48,7 @@ def forward_dynamics(
 ) -> Float[Array, "nv"]:
     """Acceleration under joint forces: solves M v̇ = force - c."""
     state = motion(mechanism, q)
-    inertias = _inertias(mechanism, state)
+    inertias = body_inertias(mechanism, state)
     M = _mass_matrix(mechanism, state, inertias)
     c = _bias_force(mechanism, state, inertias, v)
     return solve_mass_matrix(M, force - c)
@@ -63,7 +62,7 @@ def inverse_dynamics(
 ) -> Float[Array, "nv"]:
     """The joint forces M v̇ + c that give an acceleration."""
     state = motion(mechanism, q)
-    inertias = _inertias(mechanism, state)
+    inertias = body_inertias(mechanism, state)
     inertial = _inertial_force(mechanism, state, inertias, v, acceleration)
     return inertial + mechanism.joints.armature * acceleration
 
@@ -75,13 +74,13 @@ def solve_mass_matrix(
     return jsl.cho_solve((jnp.linalg.cholesky(M, symmetrize_input=False), True), force)
 
 
-def _inertias(mechanism: Mechanism, state: Motion) -> Float[Array, "n_bodies 10"]:
+def body_inertias(mechanism: Mechanism, state: Motion) -> Float[Array, "n_bodies 10"]:
     """Mass, first moment and second moment (6) of each body about the reference point.
 
     The second moment is Σ m (|r|² 1 - r rᵀ), the rotational inertia, as (xx, yy, zz, xy, xz, yz).
     """
     bodies = mechanism.bodies
-    poses = _body_poses(mechanism, state.links)
+    poses = body_poses(mechanism, state.links)
     r = poses.position + rotate(poses.rotation, bodies.center) - state.reference
     m = bodies.mass
     I = multiply(multiply(poses.rotation, bodies.inertia), jnp.swapaxes(poses.rotation, -1, -2))
@@ -101,7 +100,7 @@ def _inertias(mechanism: Mechanism, state: Motion) -> Float[Array, "n_bodies 10"
     return jnp.stack(moments, axis=-1)
 
 
-def _momentum(I: Float[Array, "*n 10"], V: Float[Array, "*n 6"]) -> Float[Array, "*n 6"]:
+def spatial_momentum(I: Float[Array, "*n 10"], V: Float[Array, "*n 6"]) -> Float[Array, "*n 6"]:
     """Spatial momentum (angular about the reference point, then linear) of inertias in motion."""
     m, h = I[..., :1], I[..., 1:4]
     xx, yy, zz, xy, xz, yz = (I[..., k] for k in range(4, 10))
@@ -119,9 +118,9 @@ def _mass_matrix(
 ) -> Float[Array, "nv nv"]:
     tree = mechanism.tree
     # Freedom d accelerates everything beyond it: its composite inertia, times its motion.
-    composite = _mask(tree.moves_body.T, inertias) @ inertias
-    F = _momentum(composite, state.S)
-    lower = (F @ state.S.T) * _mask(tree.coupled, F)
+    composite = as_mask(tree.moves_body.T, inertias) @ inertias
+    F = spatial_momentum(composite, state.S)
+    lower = (F @ state.S.T) * as_mask(tree.coupled, F)
     # Freedoms of one joint couple both ways; keep each pair once.
     lower = jnp.tril(lower)
     M = lower + jnp.tril(lower, -1).T
@@ -142,11 +141,11 @@ def _inertial_force(
     rate = subspace_rate(tree, state, V) * v[:, None]
     if acceleration is not None:
         rate = rate + state.S * acceleration[:, None]
-    A = _mask(tree.moves_body, v) @ rate
+    A = as_mask(tree.moves_body, v) @ rate
     A = A - jnp.concatenate([jnp.zeros(3, v.dtype), mechanism.gravity])[None, :]
     V = V[links]
-    f = _momentum(inertias, A) + force_cross(V, _momentum(inertias, V))
-    carried = _mask(tree.moves_body.T, v) @ f
+    f = spatial_momentum(inertias, A) + force_cross(V, spatial_momentum(inertias, V))
+    carried = as_mask(tree.moves_body.T, v) @ f
     return jnp.sum(state.S * carried, axis=-1)
 
 

@@ -40,7 +40,7 @@ class Motion(eqx.Module):
 
 def world_poses(mechanism: Mechanism, q: Float[Array, "nq"]) -> Pose:
     """Position [m] and rotation of every body's frame in the world."""
-    return _body_poses(mechanism, _link_poses(mechanism, q))
+    return body_poses(mechanism, _link_poses(mechanism, q))
 
 
 def motion(mechanism: Mechanism, q: Float[Array, "nq"]) -> Motion:
@@ -77,22 +77,18 @@ def motion(mechanism: Mechanism, q: Float[Array, "nq"]) -> Motion:
     return Motion(links, c, S)
 
 
-def link_velocities(
-    tree: Tree, motion: Motion, v: Float[Array, "nv"]
-) -> Float[Array, "n_links 6"]:
+def link_velocities(tree: Tree, motion: Motion, v: Float[Array, "nv"]) -> Float[Array, "n_links 6"]:
     """Spatial velocity of every link about the reference point."""
-    return _mask(tree.moves_link, v) @ (motion.S * v[:, None])
+    return as_mask(tree.moves_link, v) @ (motion.S * v[:, None])
 
 
-def subspace_rate(
-    tree: Tree, motion: Motion, V: Float[Array, "n_links 6"]
-) -> Float[Array, "nv 6"]:
+def subspace_rate(tree: Tree, motion: Motion, V: Float[Array, "n_links 6"]) -> Float[Array, "nv 6"]:
     """dS/dt: every joint axis is carried along with its link (free translation is not)."""
     rate = motion_cross(V[tree.freedom_joints + 1], motion.S)
     still = np.zeros((tree.nv, 1), bool)
     for joint in tree.joints_of_type(FREE):
         still[tree.v_address[joint] + np.arange(3)] = True
-    return rate * _mask(~still, rate) if still.any() else rate
+    return rate * as_mask(~still, rate) if still.any() else rate
 
 
 def point_position(
@@ -121,7 +117,7 @@ def point_jacobian(
     state = motion(mechanism, q)
     p = point_position(mechanism, q, body, point) - state.reference
     w, u = state.S[:, :3], state.S[:, 3:]
-    moves = _mask(mechanism.tree.moves_body, q)[body]
+    moves = as_mask(mechanism.tree.moves_body, q)[body]
     rows = u + cross(w, jnp.broadcast_to(p, w.shape))
     return rows.T * moves[None, :]
 
@@ -130,7 +126,7 @@ def rotation_jacobian(
     mechanism: Mechanism, q: Float[Array, "nq"], body: int
 ) -> Float[Array, "3 nv"]:
     """The matrix J with (angular velocity of the body, world axes) = J v."""
-    moves = _mask(mechanism.tree.moves_body, q)[body]
+    moves = as_mask(mechanism.tree.moves_body, q)[body]
     return motion(mechanism, q).S[:, :3].T * moves[None, :]
 
 
@@ -145,7 +141,7 @@ def point_bias_acceleration(
     tree = mechanism.tree
     state = motion(mechanism, q)
     V = link_velocities(tree, state, v)
-    moves = _mask(tree.moves_body, v)[body]
+    moves = as_mask(tree.moves_body, v)[body]
     velocity = moves @ (state.S * v[:, None])
     rate = moves @ (subspace_rate(tree, state, V) * v[:, None])
     p = point_position(mechanism, q, body, point) - state.reference
@@ -188,16 +184,14 @@ def _link_poses(mechanism: Mechanism, q: Float[Array, "nq"]) -> Pose:
     return Pose(p, R)
 
 
-def _body_poses(mechanism: Mechanism, links: Pose) -> Pose:
+def body_poses(mechanism: Mechanism, links: Pose) -> Pose:
     index = np.array(mechanism.tree.body_links, int)
     R, p = links.rotation[index], links.position[index]
     bodies = mechanism.bodies
     return Pose(p + rotate(R, bodies.position), multiply(R, bodies.rotation))
 
 
-def _axis_angle(
-    axis: Float[Array, "n 3"], angle: Float[Array, "n"]
-) -> Float[Array, "n 3 3"]:
+def _axis_angle(axis: Float[Array, "n 3"], angle: Float[Array, "n"]) -> Float[Array, "n 3 3"]:
     """Rodrigues' formula: I + sin θ [a]ₓ + (1 - cos θ) [a]ₓ²."""
     x, y, z = axis[:, 0], axis[:, 1], axis[:, 2]
     o = jnp.zeros_like(x)
@@ -214,6 +208,6 @@ def _freedoms(tree: Tree, *kinds: int) -> np.ndarray:
     return tree.v_address[np.isin(types, kinds)]
 
 
-def _mask(mask: np.ndarray, like: Array) -> Array:
+def as_mask(mask: np.ndarray, like: Array) -> Array:
     """A constant 0/1 matrix in the precision of `like`."""
     return jnp.asarray(mask, like.dtype)

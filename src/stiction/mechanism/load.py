@@ -12,7 +12,7 @@ from typing import Literal
 
 import mujoco
 
-from stiction._errors import IgnoredWarning, InputError
+from stiction._errors import IgnoredWarning, InputError, unknown
 from stiction.mechanism.mechanism import Mechanism
 from stiction.mechanism.read import read
 from stiction.mechanism.refuse import refuse
@@ -85,7 +85,9 @@ def _text_of(source: str | Path) -> tuple[str, Path | None, str]:
 def _parse(text: str, path: Path | None, name: str) -> mujoco.MjSpec:
     try:
         # Included files and meshes are relative to the file: let MuJoCo open it.
-        return mujoco.MjSpec.from_string(text) if path is None else mujoco.MjSpec.from_file(str(path))
+        return (
+            mujoco.MjSpec.from_string(text) if path is None else mujoco.MjSpec.from_file(str(path))
+        )
     except (ValueError, RuntimeError) as error:
         raise InputError(f"`{name}` is not a valid model: {_one_line(error)}") from None
 
@@ -115,8 +117,6 @@ def _apply(edits: dict[str, object], spec: mujoco.MjSpec) -> None:
         element = getattr(spec, kind)(name)
         if element is None:
             names = [e.name for e in getattr(spec, {"body": "bodies"}.get(kind, kind + "s"))]
-            from stiction._errors import unknown
-
             raise unknown(kind, name, [n for n in names if n])
         if attribute.startswith("_") or not hasattr(element, attribute):
             raise InputError(f"`{path}`: a {kind} has no attribute '{attribute}'")

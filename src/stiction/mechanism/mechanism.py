@@ -1,7 +1,7 @@
 """A mechanism: rigid bodies joined in a tree. A frozen pytree.
 
-The tree is static (it shapes the compiled program); masses, lengths, springs and gravity are leaves,
-which can be traced, swept, batched and differentiated:
+The tree is static (it shapes the compiled program); masses, lengths, springs and gravity are
+leaves, which can be traced, swept, batched and differentiated:
 
     heavier = eqx.tree_at(lambda m: m.bodies.mass, mechanism, 2 * mechanism.bodies.mass)
 
@@ -50,7 +50,7 @@ class Bodies(eqx.Module):
 class Actuators(eqx.Module):
     r"""Motors and position servos: force $f = g u + b_0 + b_1 l + b_2 \dot l$, within limits.
 
-    $u$ is the control, $l$ the actuator's length (gear times joint angle). A motor has g = 1, b = 0.
+    $u$ is the control, $l$ the actuator's length (gear times joint angle). A motor: g = 1, b = 0.
     """
 
     gain: Float[Array, "nu"]

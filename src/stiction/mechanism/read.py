@@ -7,7 +7,7 @@ import numpy as np
 from stiction._errors import InputError
 from stiction.mechanism.mechanism import Actuators, Bodies, Joints, Mechanism, Shapes, Sites
 from stiction.mechanism.tidy import Tidied
-from stiction.mechanism.tree import BALL, COORDINATES, FREE, FREEDOMS, HINGE, SLIDE, Tree
+from stiction.mechanism.tree import FREE, FREEDOMS, HINGE, SLIDE, Tree
 
 _CONTACT_KINDS = ("plane", "sphere", "ellipsoid", "capsule", "box")
 
@@ -33,7 +33,7 @@ def read(model: mujoco.MjModel, tidied: Tidied, *, name: str) -> Mechanism:
 
 
 def _tree(model: mujoco.MjModel) -> tuple[Tree, list, list]:
-    """Links from joints; the fixed pose of each joint on its parent link and of each body on its."""
+    """Links from joints; the fixed pose of each joint on its parent link, of each body on its."""
     identity = (np.zeros(3), np.eye(3))
     names, types, parents, joint_frames = [], [], [], []
     links, body_frames = [0], [identity]

@@ -85,9 +85,7 @@ def quat_log(a: Float[Array, "*n 4"]) -> Float[Array, "*n 3"]:
     small = square < _SMALL_ANGLE**2
     sine = jnp.sqrt(jnp.where(small, jnp.ones_like(square), square))
     # 2 asin(s)/s = 2 + s²/3 + 3 s⁴/20 + … with s = sin(angle/2)
-    scale = jnp.where(
-        small, 2 + square / 3 + 3 * square**2 / 20, 2 * jnp.arctan2(sine, w) / sine
-    )
+    scale = jnp.where(small, 2 + square / 3 + 3 * square**2 / 20, 2 * jnp.arctan2(sine, w) / sine)
     return scale * xyz
 
 

@@ -109,12 +109,12 @@ def _drop_absent_meshes(spec: mujoco.MjSpec, tidied: Tidied) -> None:
             continue
         body = geom.parent
         weightless = geom.density == 0 or geom.mass == 0
-        if (always or not body.explicitinertial) and not weightless and not never:
-            if body.name != "world":
-                raise InputError(
-                    f"body `{body.name}` takes its inertia from the mesh '{absent[geom.meshname]}',"
-                    " which is absent; add an <inertial> or put the file in place"
-                )
+        needed = (always or not body.explicitinertial) and not weightless and not never
+        if needed and body.name != "world":
+            raise InputError(
+                f"body `{body.name}` takes its inertia from the mesh '{absent[geom.meshname]}',"
+                " which is absent; add an <inertial> or put the file in place"
+            )
         spec.delete(geom)
         dropped += 1
     for mesh in list(spec.meshes):

@@ -1,8 +1,8 @@
 """The topology of a mechanism: what is fixed when a program is compiled.
 
-Every joint moves one *link*; link 0 is the world. A body with several joints is a chain of links, of
-which the last carries the body; a body without joints rides on its parent's link. Link indices grow
-from the root outwards, so a parent always comes before its children.
+Every joint moves one *link*; link 0 is the world. A body with several joints is a chain of links,
+of which the last carries the body; a body without joints rides on its parent's link. Link indices
+grow from the root outwards, so a parent always comes before its children.
 """
 
 import functools
