@@ -5,7 +5,7 @@ import sys
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import reproduce
+from stiction.cli import info, reproduce, run, scenes
 
 app = typer.Typer(
     name="stiction",
@@ -34,6 +34,9 @@ def options(
     """Options before the command."""
 
 
+app.command()(run.run)
+app.command()(info.info)
+app.command()(scenes.scenes)
 app.command()(reproduce.reproduce)
 
 

@@ -1,5 +1,6 @@
 """A progress bar on standard error, shown only to people and only when work takes a while."""
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -31,3 +32,15 @@ def progress(
             bar.update(task, now=label(item))
             yield item
             bar.advance(task)
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show people that something is being done, while it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
