@@ -81,7 +81,7 @@ def body_inertias(mechanism: Mechanism, state: Motion) -> Float[Array, "n_bodies
     """
     bodies = mechanism.bodies
     poses = body_poses(mechanism, state.links)
-    r = poses.position + rotate(poses.rotation, bodies.center) - state.reference
+    r = poses.position + rotate(poses.rotation, bodies.center) - state.reference[None]
     m = bodies.mass
     I = multiply(multiply(poses.rotation, bodies.inertia), jnp.swapaxes(poses.rotation, -1, -2))
     x, y, z = r[:, 0], r[:, 1], r[:, 2]

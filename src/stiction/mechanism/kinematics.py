@@ -51,7 +51,7 @@ def motion(mechanism: Mechanism, q: Float[Array, "nq"]) -> Motion:
     # on the point, so neither do its derivatives.
     c = jax.lax.stop_gradient(jnp.mean(links.position, axis=0))
     R, p = links.rotation[1:], links.position[1:]
-    anchor = p + rotate(R, mechanism.joints.anchor) - c
+    anchor = p + rotate(R, mechanism.joints.anchor) - c[None]
     axis = rotate(R, mechanism.joints.axis)
 
     kinds = np.array(tree.joint_types, int)

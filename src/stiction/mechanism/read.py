@@ -215,7 +215,7 @@ def _limits(limited, values) -> np.ndarray:
     return np.where(np.array(limited, bool)[:, None], values, np.array([[-np.inf, np.inf]]))
 
 
-def _name(model: mujoco.MjModel, kind, index: int) -> str:
+def _name(model: mujoco.MjModel, kind, index) -> str:
     return mujoco.mj_id2name(model, kind, int(index)) or ""
 
 

@@ -47,7 +47,7 @@ def quat_multiply(a: Float[Array, "*n 4"], b: Float[Array, "*n 4"]) -> Float[Arr
 
 def quat_conjugate(a: Float[Array, "*n 4"]) -> Float[Array, "*n 4"]:
     """The inverse rotation of a unit quaternion."""
-    return a * jnp.array([1, -1, -1, -1], a.dtype)
+    return jnp.concatenate([a[..., :1], -a[..., 1:]], axis=-1)
 
 
 def quat_normalize(a: Float[Array, "*n 4"]) -> Float[Array, "*n 4"]:

@@ -186,4 +186,4 @@ def _weighs(body) -> bool:
 def _acceptable(given: Inertial) -> bool:
     """Whether MuJoCo's compiler takes it: massive, and with the moments of a solid body."""
     a, b, c = np.linalg.eigvalsh(given.inertia)
-    return given.mass > _MIN_INERTIA and a > _MIN_INERTIA and a + b >= c
+    return bool(given.mass > _MIN_INERTIA and a > _MIN_INERTIA and a + b >= c)

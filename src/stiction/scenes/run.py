@@ -44,14 +44,18 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
 def build_mechanism(scenario: Scenario, folder: Path) -> Mechanism:
     """The mechanism that a scenario names."""
     fields = scenario.mechanism
-    if fields.human is not None:
-        from stiction.biped.human import human
-
-        h = fields.human
-        source = human(height=h.height, mass=h.mass, sex=h.sex)
-    else:
-        source = folder / str(fields.file)
+    source = model_source(scenario, folder)
     return load_mechanism(source, base=fields.base, edits=fields.edits)
+
+
+def model_source(scenario: Scenario, folder: Path) -> Path | str:
+    """The model file of a scenario, or the MJCF text of a human of the size that it asks for."""
+    fields = scenario.mechanism
+    if fields.human is None:
+        return folder / str(fields.file)
+    from stiction.biped.human import human
+
+    return human(height=fields.human.height, mass=fields.human.mass, sex=fields.human.sex)
 
 
 def initial_state(scenario: Scenario, mechanism: Mechanism) -> tuple[Array, Array]:
