@@ -1,6 +1,7 @@
 """`stiction`: the door. Collects the commands and turns failures into one line and a status."""
 
 import sys
+import warnings
 
 import typer
 
@@ -17,12 +18,13 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> bool:
     if wanted:
         import stiction
 
         print(stiction.__version__)
         raise typer.Exit
+    return wanted
 
 
 @app.callback()
@@ -42,6 +44,7 @@ app.command()(reproduce.reproduce)
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: 0 done, 1 failed on the way, 2 bad input (nothing written)."""
+    warnings.showwarning = _show_warning
     try:
         status = app(args=arguments, prog_name="stiction", standalone_mode=False)
     except typer.TyperException as error:  # a wrong option or a missing argument
@@ -54,6 +57,11 @@ def main(arguments: list[str] | None = None) -> None:
         _fail("interrupted", 130)
     else:
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    """A warning as one line on standard error, without the place in the code."""
+    print(f"stiction: note: {message}", file=sys.stderr)
 
 
 def _fail(message: str, status: int) -> None:

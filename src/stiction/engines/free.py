@@ -61,8 +61,8 @@ def simulate(
     solver = Solver() if solver is None else solver
     control = no_control(mechanism.nu) if control is None else control
     trajectory = _simulate(mechanism, q, v, jnp.asarray(until, q.dtype), control, solver, samples)
-    concrete = not isinstance(trajectory.time, jax.core.Tracer)
-    return trajectory.check() if throw and concrete else trajectory
+    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(trajectory))
+    return trajectory.check() if throw and not traced else trajectory
 
 
 @eqx.filter_jit
@@ -94,7 +94,7 @@ def _simulate(
         dt0=None,
         y0=start,
         saveat=diffrax.SaveAt(ts=times),
-        stepsize_controller=solver.controller(),
+        stepsize_controller=solver.controller(times),
         max_steps=solver.max_steps,
         throw=False,
     )

@@ -4,7 +4,7 @@ import diffrax
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import ScalarLike
+from stiction._arrays import Array, Float, ScalarLike
 from stiction._errors import InputError, unknown
 
 METHODS = {
@@ -39,6 +39,11 @@ class Solver(eqx.Module):
         """The diffrax solver."""
         return METHODS[self.method]()
 
-    def controller(self) -> diffrax.AbstractStepSizeController:
-        """Step-size control by the embedded error estimate."""
-        return diffrax.PIDController(rtol=self.rtol, atol=self.atol)
+    def controller(self, times: Float[Array, "n_samples"]) -> diffrax.AbstractStepSizeController:
+        """Step-size control by the embedded error estimate, with steps that end on the samples.
+
+        Interpolating inside long steps would be cheaper, but the interpolants are of lower order
+        than the steps: the samples would be a hundred times less exact than the motion.
+        """
+        steps = diffrax.PIDController(rtol=self.rtol, atol=self.atol)
+        return diffrax.ClipStepSizeController(steps, step_ts=times)

@@ -49,7 +49,7 @@ def motion(mechanism: Mechanism, q: Float[Array, "nq"]) -> Motion:
     links = _link_poses(mechanism, q)
     # Far from the world's origin, moments about it would lose digits. The result does not depend
     # on the point, so neither do its derivatives.
-    c = jax.lax.stop_gradient(jnp.mean(links.position, axis=0))
+    c = jax.lax.stop_gradient(jnp.mean(links.position[1:], axis=0))
     R, p = links.rotation[1:], links.position[1:]
     anchor = p + rotate(R, mechanism.joints.anchor) - c[None]
     axis = rotate(R, mechanism.joints.axis)

@@ -21,6 +21,11 @@ from stiction.mechanism.tidy import free_root, tidy
 Base = Literal["fixed", "free"]
 _SUFFIXES = (".xml", ".mjcf", ".urdf")
 _ROOT_TAG = re.compile(r"<\s*(mujoco|robot)\b")
+# An attribute that holds numbers, at least one of them nan or inf.
+_UNDEFINED = re.compile(
+    r"""(\w+)\s*=\s*["']((?:[-+.\deE]+\s+)*[-+]?(?:nan|inf|infinity)(?:\s+[-+.\w]+)*)\s*["']""",
+    re.I,
+)
 
 
 def load_mechanism(
@@ -45,6 +50,7 @@ def load_mechanism(
             f"`{name}` must hold a <mujoco> or a <robot> element, found neither;"
             " give an MJCF or a URDF file"
         )
+    _refuse_undefined_numbers(text, name)
     urdf = tag.group(1) == "robot"
     if base not in (None, "fixed", "free"):
         raise InputError(f"`base` must be 'fixed' or 'free', got '{base}'")
@@ -80,6 +86,12 @@ def _text_of(source: str | Path) -> tuple[str, Path | None, str]:
         raise InputError(f"no file '{path}'; check the path") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"`{path}` cannot be read as text: {error}") from None
+
+
+def _refuse_undefined_numbers(text: str, name: str) -> None:
+    for attribute, value in _UNDEFINED.findall(text):
+        if attribute not in ("name", "class"):
+            raise InputError(f"`{attribute}` in `{name}` must be finite, got '{value}'")
 
 
 def _parse(text: str, path: Path | None, name: str) -> mujoco.MjSpec:

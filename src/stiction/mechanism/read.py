@@ -14,6 +14,8 @@ _CONTACT_KINDS = ("plane", "sphere", "ellipsoid", "capsule", "box")
 
 def read(model: mujoco.MjModel, tidied: Tidied, *, name: str) -> Mechanism:
     """The mechanism that a compiled model describes, with the inertias that were put aside."""
+    if model.nv == 0:
+        raise InputError(f"`{name}` has no joints: nothing in it can move; add a joint")
     tree, joint_frames, body_frames = _tree(model)
     mechanism = Mechanism(
         joints=_joints(model, tree, joint_frames),
