@@ -65,7 +65,8 @@ void main() {
   float gloss = pow(max(0.0, dot(n, normalize(sun + view))), 48.0) * 0.22 * lit;
   float rim = pow(1.0 - max(0.0, dot(n, view)), 3.0);
   vec3 ambient = mix(bounce, sky, 0.5 + 0.5 * n.z);
-  vec3 shade = albedo * (0.5 * ambient + 0.85 * diffuse) + gloss + 0.25 * rim * albedo * sky;
+  float fill = 0.22 * max(0.0, dot(n, view)); // a little light from the eye: no side is dull
+  vec3 shade = albedo * (0.45 * ambient + fill + 0.75 * diffuse + 0.25 * rim * sky) + gloss;
   pixel = vec4(pow(shade, vec3(1.0 / 2.2)) * color.a, color.a);
 }`;
 
