@@ -20,15 +20,15 @@ def animation(run: Run) -> Animation:
     return Animation(
         time=np.asarray(trajectory.time)[finite],
         shapes=_shapes(mechanism),
-        positions=np.asarray(poses.position),
-        quaternions=_quaternions(np.asarray(poses.rotation)),
+        positions=np.array(poses.position),
+        quaternions=_quaternions(np.array(poses.rotation)),
         trails=_trails(mechanism),
     )
 
 
 def _shapes(mechanism: Mechanism) -> list[Shape]:
     shapes = mechanism.shapes
-    turns = _quaternions(np.asarray(shapes.rotation))
+    turns = _quaternions(np.array(shapes.rotation))
     return [
         Shape(
             kind,

@@ -199,7 +199,7 @@ class Animation:
 
 def _numbers(name: str, values: Numbers, count: int | None = None) -> np.ndarray:
     """The values as a vector of finite floats."""
-    array = np.asarray(values, float)
+    array = np.array(values, float)  # a copy: SciPy does not take read-only views
     if array.ndim != 1 or (count is not None and len(array) != count):
         wanted = "a list of numbers" if count is None else f"{count} numbers"
         raise InputError(f"`{name}` must be {wanted}, got shape {array.shape}")
@@ -219,7 +219,7 @@ def _unit(name: str, values: Numbers, count: int) -> np.ndarray:
 
 def _table(name: str, values: np.ndarray, n: int, width: int) -> np.ndarray:
     """The values as finite floats of shape (n, anything, width)."""
-    array = np.asarray(values, float)
+    array = np.array(values, float)
     if array.ndim != 3 or array.shape[0] != n or array.shape[2] != width:
         raise InputError(f"`{name}` must have shape ({n}, n, {width}), got {array.shape}")
     if not np.isfinite(array).all():
