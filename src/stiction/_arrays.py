@@ -20,7 +20,7 @@ _CACHE = os.environ.get("STICTION_CACHE", "")
 if jax.config.jax_compilation_cache_dir is None and _CACHE != "off":
     _HOME = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     jax.config.update("jax_compilation_cache_dir", _CACHE or str(Path(_HOME) / "stiction"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 Scalar = Float[Array, ""]
 ScalarLike = Float[ArrayLike, ""]

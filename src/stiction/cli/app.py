@@ -1,5 +1,6 @@
 """`stiction`: the door. Collects the commands and turns failures into one line and a status."""
 
+import os
 import sys
 import warnings
 
@@ -45,6 +46,9 @@ app.command()(reproduce.reproduce)
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: 0 done, 1 failed on the way, 2 bad input (nothing written)."""
     warnings.showwarning = _show_warning
+    # Equinox raises from compiled code by a callback, which keeps the program out of the cache on
+    # disk. Here a failure is a result code or nan, and `Trajectory.check` says so.
+    os.environ.setdefault("EQX_ON_ERROR", "nan")
     try:
         status = app(args=arguments, prog_name="stiction", standalone_mode=False)
     except typer.TyperException as error:  # a wrong option or a missing argument

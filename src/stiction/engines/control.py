@@ -6,6 +6,7 @@ changed, batched and differentiated without compiling again.
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from stiction._arrays import Array, Float, Scalar
 
@@ -26,5 +27,5 @@ class HarmonicControl(eqx.Module):
 
 def no_control(nu: int) -> HarmonicControl:
     """Every command zero: motors are passive, servos hold zero."""
-    zero = jnp.zeros(nu)
+    zero = jnp.asarray(np.zeros(nu))
     return HarmonicControl(zero, zero, zero, zero)

@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING
 
 import diffrax
 import equinox as eqx
+import jax
 import numpy as np
 
-from stiction._arrays import Array, Float, Int
+from stiction._arrays import Array, ArrayLike, Float, Int
 from stiction._errors import RunError
 from stiction.mechanism import Mechanism
 from stiction.mechanism.tree import BALL, FREE, HINGE
@@ -41,8 +42,12 @@ class Trajectory(eqx.Module):
     steps: Int[Array, "*batch"]  # accepted and rejected
     result: RESULTS  # type: ignore[valid-type]
 
+    def to_numpy(self) -> "Trajectory":
+        """The same with NumPy arrays: nothing more is compiled when it is looked at."""
+        return jax.device_get(self)
+
     @property
-    def ledger_error(self) -> Float[Array, "*batch n_samples"]:
+    def ledger_error(self) -> Float[ArrayLike, "*batch n_samples"]:
         """How far the energies are from closing [J]: the integration's error, and nothing else."""
         energy = self.kinetic + self.potential
         return energy - energy[..., :1] - self.actuator_work + self.damping_loss

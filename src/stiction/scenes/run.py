@@ -38,7 +38,7 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
         solver=Solver(solver.rtol, solver.atol, solver.method, solver.max_steps),
         throw=False,
     )
-    return Run(scenario, mechanism, trajectory)
+    return Run(scenario, mechanism, trajectory.to_numpy())
 
 
 def build_mechanism(scenario: Scenario, folder: Path) -> Mechanism:
