@@ -39,7 +39,7 @@ _PUBLIC = {
     "simulate": "stiction.engines",
     "load": "stiction.scenes",
     "read_scenario": "stiction.scenes",
-    "run_scenario": "stiction.scenes",
+    "run_scenario": "stiction.scenes.run",
     "scene_names": "stiction.scenes",
 }
 

@@ -45,7 +45,8 @@ def simulate(
 
     Args:
         mechanism: What moves.
-        q, v: The initial state; quaternions are brought to unit length.
+        q: The initial configuration; quaternions are brought to unit length.
+        v: The initial velocity.
         until: Duration [s].
         control: A function of (t, q, v) giving a command for each actuator; none by default.
         samples: Number of equally spaced times at which the motion is kept.

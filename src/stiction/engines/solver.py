@@ -17,7 +17,7 @@ METHODS = {
 class Solver(eqx.Module):
     """Adaptive Runge-Kutta integration by diffrax. Tolerances are numbers: changing them is free.
 
-    Args:
+    Attributes:
         method: One of `METHODS`.
         rtol: Relative tolerance of a step.
         atol: Absolute tolerance of a step [m, rad, m/s, rad/s].

@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ def progress(
         TextColumn("{task.fields[now]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        count = total if total is not None else len(items) if hasattr(items, "__len__") else None
+        count = len(items) if total is None and isinstance(items, Sized) else total
         task = bar.add_task(what, total=count, now="")
         for item in items:
             bar.update(task, now=label(item))

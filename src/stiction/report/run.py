@@ -77,14 +77,11 @@ def write_run(run: Run, directory) -> Path:
 
 def _coordinates(run: Run):
     t, tree = run.trajectory, run.mechanism.tree
-    kinds = np.repeat(tree.joint_types, [1 if k in (HINGE, SLIDE) else 0 for k in tree.joint_types])
-    scalar = [
-        a for a, k in zip(tree.q_address, tree.joint_types, strict=True) if k in (HINGE, SLIDE)
-    ]
-    groups = [
-        ("angle [rad]", [a for a, k in zip(scalar, kinds, strict=True) if k == HINGE]),
-        ("displacement [m]", [a for a, k in zip(scalar, kinds, strict=True) if k == SLIDE]),
-    ]
+    by_kind = {
+        kind: [int(a) for a, k in zip(tree.q_address, tree.joint_types, strict=True) if k == kind]
+        for kind in (HINGE, SLIDE)
+    }
+    groups = [("angle [rad]", by_kind[HINGE]), ("displacement [m]", by_kind[SLIDE])]
     free = [i for i, n in enumerate(tree.coordinate_names) if n.endswith((".x", ".y", ".z"))]
     groups.append(("position [m]", free))
     groups = [(label, entries) for label, entries in groups if entries]

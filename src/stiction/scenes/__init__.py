@@ -2,7 +2,7 @@
 
 from stiction.scenes.library import load, scene_names
 from stiction.scenes.read import read_scenario
-from stiction.scenes.run import Run, run_scenario
 from stiction.scenes.scenario import Scenario
 
-__all__ = ["Run", "Scenario", "load", "read_scenario", "run_scenario", "scene_names"]
+# `stiction.scenes.run` carries a scenario out; it needs JAX and is imported when it is used.
+__all__ = ["Scenario", "load", "read_scenario", "scene_names"]

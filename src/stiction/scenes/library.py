@@ -1,8 +1,12 @@
 """The built-in scenes: a TOML file each, beside the MJCF file of its mechanism."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stiction._errors import unknown
+
+if TYPE_CHECKING:
+    from stiction.mechanism import Mechanism
 
 LIBRARY = Path(__file__).parent / "library"
 
@@ -19,7 +23,7 @@ def find_scene(name: str) -> Path:
     return LIBRARY / f"{name}.toml"
 
 
-def load(source: str | Path, *, base: str | None = None):
+def load(source: str | Path, *, base: str | None = None) -> "Mechanism":
     """A mechanism from an MJCF or URDF file, their text, a scenario file or a scene's name.
 
     Args:
