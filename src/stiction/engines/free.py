@@ -99,6 +99,7 @@ def _simulate(
         max_steps=solver.max_steps,
         throw=False,
     )
+    assert solution.ys is not None
     q, v, work = solution.ys
     q = jax.vmap(lambda x: normalize(mechanism, x))(q)
     u = jax.vmap(control)(times, q, v)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-class RESULTS(diffrax.RESULTS):
+class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
     """How a run ended. The text is the message."""
 
     not_finite = (

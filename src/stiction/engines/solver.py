@@ -4,7 +4,7 @@ import diffrax
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, ScalarLike
+from stiction._arrays import Array, Float, Scalar
 from stiction._errors import InputError, unknown
 
 METHODS = {
@@ -24,8 +24,8 @@ class Solver(eqx.Module):
         max_steps: Steps after which the run ends with a result code.
     """
 
-    rtol: ScalarLike = eqx.field(converter=jnp.asarray, default=1e-8)
-    atol: ScalarLike = eqx.field(converter=jnp.asarray, default=1e-9)
+    rtol: Scalar = eqx.field(converter=jnp.asarray, default=1e-8)
+    atol: Scalar = eqx.field(converter=jnp.asarray, default=1e-9)
     method: str = eqx.field(static=True, default="tsit5")
     max_steps: int = eqx.field(static=True, default=100_000)
 

@@ -74,7 +74,7 @@ class Shapes(eqx.Module):
     kinds: tuple[str, ...] = eqx.field(static=True)  # plane, sphere, capsule, ellipsoid, box, …
     bodies: tuple[int, ...] = eqx.field(static=True)
     types: tuple[tuple[int, int], ...] = eqx.field(static=True)  # (contype, conaffinity) bits
-    colors: tuple[tuple[float, float, float, float], ...] = eqx.field(static=True)
+    colors: tuple[tuple[float, ...], ...] = eqx.field(static=True)  # rgba
 
 
 class Sites(eqx.Module):
