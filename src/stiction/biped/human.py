@@ -24,7 +24,8 @@ each about an axis carried by the one before. Positive angles:
 | wrist flexion | palm to the forearm | -70 to 80 |
 | wrist deviation | hand to the thumb's side | -30 to 20 |
 
-Ranges are rounded from the clinical norms of [AAOS1965]. Signs of the legs agree with OpenSim's.
+Ranges are round clinical norms (after [AAOS1965]). Signs of limbs and trunk are those of
+[Rajagopal2016]'s OpenSim coordinates, but waist flexion is its lumbar extension with a minus.
 
 Feet are rectangles with four contact points each, two at the heel and two at the front (rodic,
 Figure 3: 1 to 4 and 5 to 8): the corners of the sole from the heel to the tip of the toes. rodic's
