@@ -1,8 +1,6 @@
 // Drawing with the graphics card: one WebGL 2 context serves every player on the page
 // (browsers allow only a few), and each player copies its picture from it.
 
-const SUN = unit([-0.35, -0.55, 1]); // towards the light
-
 class WebGlRenderer {
   /** Null where the browser has no WebGL 2. */
   static create() {
