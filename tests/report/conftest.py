@@ -24,7 +24,7 @@ def make_animation():
         forces[:, 1] = np.nan
         shapes = [
             Shape("box", [0.1, 0.2, 0.3], None, 0),
-            Shape("sphere", [0.1, 0, 0], (1, 0, 0, 1), 1, (0, 0, 0.2)),
+            Shape("sphere", [0.1, 0, 0], (1, 0, 0, 1), 1, (-1.9, 0, 0.2)),
             Shape("ellipsoid", [0.1, 0.2, 0.3], None, 1),
             Shape("capsule", [0.1, 0.2], None, 0),
             Shape("cylinder", [0.1, 0.2], (0, 1, 0, 0.5), WORLD),
