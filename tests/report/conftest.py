@@ -27,7 +27,7 @@ def make_animation():
             Shape("sphere", [0.1, 0, 0], (1, 0, 0, 1), 1, (-1.9, 0, 0.2)),
             Shape("ellipsoid", [0.1, 0.2, 0.3], None, 1),
             Shape("capsule", [0.1, 0.2], None, 0),
-            Shape("cylinder", [0.1, 0.2], (0, 1, 0, 0.5), WORLD),
+            Shape("cylinder", [0.1, 0.2], (0, 1, 0, 0.5), WORLD, (50, 0, 0)),
             Shape("line", [0.4], None, 0),
             Shape("plane", [1.0, 1.0, 0.1], None, WORLD, (0, 0, -1)),
         ]

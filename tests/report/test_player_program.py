@@ -66,14 +66,14 @@ def test_bodies_are_where_they_should_be_between_frames(make_animation):
     assert_allclose(found[:, 1, :3, :3], np.tile(np.eye(3), (len(t), 1, 1)), atol=1e-6)
 
 
-def test_the_first_view_holds_every_shape(make_animation):
-    """All corners of all shapes, at all times, on wide and on narrow screens."""
+def test_the_first_view_holds_everything_that_moves(make_animation):
+    """All corners of all that moves, at all times, on wide and on narrow screens."""
     code = f"""
       const scene = new Scene({json.dumps(payload(make_animation(n=40)))}), out = [];
       for (const aspect of [0.5, 1, 2.5]) {{
         const camera = new Camera(scene, aspect), view = camera.matrix(aspect);
         for (const t of scene.time) for (const {{ shape, model }} of scene.items(t).solids)
-          for (let k = 0; k < 8; k++) {{
+          for (let k = 0; k < (shape.body < 0 ? 0 : 8); k++) {{
             const half = shape.kind === "box" ? shape.size : [0.1, 0.1, 0.1];
             const p = moved(model, half.map((h, i) => ((k >> i) & 1 ? h : -h)));
             const q = moved(view, p), depth = [3, 7, 11].map((i) => view[i]);
@@ -83,7 +83,7 @@ def test_the_first_view_holds_every_shape(make_animation):
       }}
       return [Math.max(...out), out.length];"""
     largest, count = node(SCENE, code)
-    assert count > 10_000
+    assert count > 5_000
     assert 0.7 < largest < 1.0  # inside the picture, and filling it
 
 

@@ -138,8 +138,9 @@ class WebGlRenderer {
     const opaque = solids.filter((i) => i.color[3] >= 1);
     const glass = solids.filter((i) => i.color[3] < 1).sort((a, b) => distance(b) - distance(a));
 
-    // The light's own view, around what moves now.
-    const { center, radius } = scene.bounds(solids);
+    // The light's own view, around what moves (far walls would make the shadows coarse).
+    const movers = solids.filter((i) => i.shape.body >= 0);
+    const { center, radius } = scene.bounds(movers.length ? movers : solids);
     const light = product(orthographic(radius), lookAt(add(center, times(SUN, radius)), center, [0, 0, 1]));
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.shadow);
     gl.viewport(0, 0, SHADOW_SIZE, SHADOW_SIZE);
