@@ -10,7 +10,7 @@ class WebGlRenderer {
   }
 
   constructor(canvas, gl) {
-    Object.assign(this, { canvas, gl, detail: 24, meshes: new Map(), trails: new WeakMap() });
+    Object.assign(this, { canvas, gl, detail: 36, meshes: new Map(), trails: new WeakMap() });
     this.solid = this.program(VERTEX, FRAGMENT);
     this.depth = this.program(VERTEX, NOTHING);
     this.ribbon = this.program(TRAIL_VERTEX, TRAIL_FRAGMENT);
