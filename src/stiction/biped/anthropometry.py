@@ -129,9 +129,9 @@ def person(*, height: float, mass: float, sex: str) -> Person:
     whole = sum(r["mass"] * (1 if k in VERTICAL[:4] else 2) for k, r in rows.items())
     masses = {k: mass * r["mass"] / whole for k, r in rows.items()}
 
-    def segment(name: str, center: list[float]) -> Inertia:
+    def segment(name: str, z: float, x: float = 0.0) -> Inertia:
         radii = lengths[name] * np.array(rows[name]["radii"])[list(AXES.get(name, (0, 1, 2)))] / 100
-        return Inertia(masses[name], np.array(center), masses[name] * np.diag(radii**2))
+        return Inertia(masses[name], np.array([x, 0.0, z]), masses[name] * np.diag(radii**2))
 
     def from_origin(name: str) -> float:
         return lengths[name] * rows[name]["cm"] / 100
@@ -139,16 +139,14 @@ def person(*, height: float, mass: float, sex: str) -> Person:
     ankle_height = ANKLE_HEIGHT * height
     # Trunk and head stand on their lower end, the table counts from the upper one.
     above = {k: lengths[k] - from_origin(k) for k in VERTICAL[:4]}
-    inertias = {k: segment(k, [0, 0, above[k]]) for k in ("head", "mid_trunk", "lower_trunk")}
-    upper = segment("upper_trunk", [0, 0, lengths["mid_trunk"] + above["upper_trunk"]])
+    inertias = {k: segment(k, above[k]) for k in ("head", "mid_trunk", "lower_trunk")}
+    upper = segment("upper_trunk", lengths["mid_trunk"] + above["upper_trunk"])
     inertias["torso"] = inertias.pop("mid_trunk") + upper
     inertias["pelvis"] = inertias.pop("lower_trunk")
     for name in ("upper_arm", "forearm", "hand", "thigh", "shank"):
-        inertias[name] = segment(name, [0, 0, -from_origin(name)])
-    foot = segment(
-        "foot",
-        [from_origin("foot") - ANKLE * lengths["foot"], 0, (FOOT_CM_HEIGHT - 1) * ankle_height],
-    )
+        inertias[name] = segment(name, -from_origin(name))
+    ahead = from_origin("foot") - ANKLE * lengths["foot"]
+    foot = segment("foot", (FOOT_CM_HEIGHT - 1) * ankle_height, ahead)
     inertias["foot"], inertias["toes"] = _split_foot(foot, lengths["foot"], ankle_height)
     return Person(
         height=height,

@@ -17,14 +17,15 @@ each about an axis carried by the one before. Positive angles:
 | knee, elbow flexion | bent | 0 to 135, 0 to 150 |
 | ankle flexion | toes up | -50 to 20 |
 | ankle inversion | inner edge of the foot up | -15 to 35 |
-| toe extension | toes up | -45 to 70 |
+| toe extension | toes up | -45 to 70 (from 0 above a plate) |
 | waist, neck flexion | bent forward | -25 to 80, -45 to 45 |
 | waist, neck bending | bent to the right | -35 to 35, -45 to 45 |
 | waist, neck rotation | turned to the left | -45 to 45, -60 to 60 |
 | wrist flexion | palm to the forearm | -70 to 80 |
 | wrist deviation | hand to the thumb's side | -30 to 20 |
 
-Ranges are rounded from the clinical norms of [AAOS1965]. Signs of the legs agree with OpenSim's.
+Ranges are round clinical norms (after [AAOS1965]). Signs of limbs and trunk are those of
+[Rajagopal2016]'s OpenSim coordinates, but waist flexion is its lumbar extension with a minus.
 
 Feet are rectangles with four contact points each, two at the heel and two at the front (rodic,
 Figure 3: 1 to 4 and 5 to 8): the corners of the sole from the heel to the tip of the toes. rodic's
@@ -65,6 +66,7 @@ ANKLE_JOINT: Joints = {
     "ankle_inversion": ((1, 0, 0), (-15, 35)),
 }
 TOE: Joints = {"toe_extension": ((0, -1, 0), (-45, 70))}
+TOE_ON_PLATE: Joints = {"toe_extension": ((0, -1, 0), (0, 70))}
 WAIST: Joints = {
     "waist_flexion": ((0, 1, 0), (-25, 80)),
     "waist_bending": ((1, 0, 0), (-35, 35)),
@@ -148,7 +150,8 @@ def _add_leg(pelvis: ET.Element, side: str, p: Person, sole: str) -> None:
     below = (0, 0, -lengths["shank"])
     foot = _body(shank, f"{side}_foot", below, p.inertias["foot"], ANKLE_JOINT, side)
     ball = toe_joint(lengths["foot"], p.ankle_height)
-    toes = _body(foot, f"{side}_toes", ball, p.inertias["toes"], TOE, side)
+    bend = TOE_ON_PLATE if sole == "plate" else TOE
+    toes = _body(foot, f"{side}_toes", ball, p.inertias["toes"], bend, side)
     _limb(thigh, lengths["thigh"], 0.031 * p.height, 0.047 * p.height, 0.30, TROUSERS)
     _limb(shank, lengths["shank"], 0.022 * p.height, 0.031 * p.height, 0.30, TROUSERS)
     _draw_foot(foot, toes, p)
@@ -220,16 +223,9 @@ def _sole(body, name, back, front, breadth, ground) -> None:
 
 
 def _geom(body, kind, size, position, rgba, **more) -> None:
-    attributes = {"contype": "0", "conaffinity": "0"} | more  # pictures do not touch
-    ET.SubElement(
-        body,
-        "geom",
-        type=kind,
-        size=_text(size),
-        pos=_text(position),
-        rgba=_text(rgba),
-        **attributes,
-    )
+    numbers = {"size": _text(size), "pos": _text(position), "rgba": _text(rgba)}
+    untouched = {"contype": "0", "conaffinity": "0"}  # pictures do not touch
+    ET.SubElement(body, "geom", {"type": kind} | numbers | untouched | more)
 
 
 def _limb(body, length, bone, belly, middle, rgba) -> None:

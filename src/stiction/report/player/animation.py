@@ -7,11 +7,12 @@ import numpy as np
 
 from stiction._errors import InputError, unknown
 
-Numbers = Sequence[float] | np.ndarray
+Numbers = Sequence[float | int] | np.ndarray
 
 # kind -> how many numbers its size has, as in MuJoCo's `geom_size`.
 SIZES = {"plane": 2, "sphere": 1, "ellipsoid": 3, "capsule": 2, "cylinder": 2, "box": 3, "line": 1}
 VIEWS = ("auto", "side", "front", "top", "iso")
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)  # as in the player's list
 WORLD = -1  # the body of what does not move
 
 
@@ -184,6 +185,8 @@ class Animation:
             raise unknown("view", self.view, VIEWS)
         if self.up not in ("y", "z"):
             raise InputError(f"`up` must be 'z' or 'y', got {self.up!r}")
+        if self.speed not in SPEEDS:
+            raise InputError(f"`speed` must be one of {SPEEDS}, got {self.speed}")
 
     def to_html(self, *, with_player: bool = True) -> str:
         """A fragment of HTML that shows the animation, for `Report.raw` or any other page.

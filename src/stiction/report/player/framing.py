@@ -13,7 +13,7 @@ VIEWS = {
     "iso": (-1.05, 0.30),
 }
 SMOOTHING = 0.4  # s, over which the followed path is averaged, so that the camera does not bounce
-FAR = 4.0  # a way longer than so many sizes of the mechanism is followed
+FAR = 6.0  # a way longer than so many sizes of the mechanism is followed
 
 
 @dataclass

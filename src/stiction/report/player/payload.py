@@ -33,7 +33,9 @@ def payload(animation: "Animation") -> dict[str, Any]:
     planes = [s for s in a.shapes if s.kind == "plane"] + [p.as_shape() for p in a.ground]
     solids = [s for s in a.shapes if s.kind != "plane"]
 
-    centers, spans = _places(solids, positions, quaternions, upright)
+    # The camera looks at what moves; walls and posts may be out of the picture.
+    movers = [s for s in solids if s.body >= 0]
+    centers, spans = _places(movers or solids, positions, quaternions, upright)
     planar = is_planar(positions, quaternions)
     view = ("side" if planar else "iso") if a.view == "auto" else a.view
     framing = frame(time, centers, spans, view=view, follow=a.follow)

@@ -101,7 +101,7 @@ function handleGestures(element, camera, changed, tapped) {
   element.addEventListener("contextmenu", (e) => e.preventDefault());
   element.addEventListener("wheel", (e) => {
     // A page is scrolled more often than a picture zoomed: the wheel is ours only after a click.
-    if (!e.ctrlKey && !element.parentElement.matches(":focus-within")) return;
+    if (!e.ctrlKey && !element.closest(".stiction-player").matches(":focus-within")) return;
     e.preventDefault();
     camera.zoom(Math.exp(0.0015 * e.deltaY));
     changed();

@@ -28,8 +28,10 @@ const MARKUP = `
 let shared = null;
 /** One renderer for all players: with the graphics card if that works, without it otherwise. */
 function renderer() {
+  if (shared) return shared;
   try {
-    shared ??= WebGlRenderer.create();
+    shared = WebGlRenderer.create();
+    shared?.canvas.addEventListener("webglcontextlost", () => (shared = null)); // made anew
   } catch (error) {
     console.warn("drawing without WebGL:", error);
   }

@@ -3,7 +3,8 @@
 const floats = (text) =>
   new Float32Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 
-const HEAD = 3.2; // length of an arrow's head over its shaft's radius, and half its width
+const SUN = unit([-0.35, -0.55, 1]); // towards the light
+const HEAD = 6.5; // length of an arrow's head over the radius of its shaft
 const SHAFT = { kind: "cylinder", size: [1, 0.5] };
 const TIP = { kind: "cone", size: [] };
 
@@ -88,7 +89,7 @@ class Scene {
       const length = Math.min(size * this.metresPerNewton, this.longestArrow);
       if (length < 2 * r) continue;
       const axis = times(force, 1 / size);
-      const head = Math.min(HEAD * 2 * r, 0.6 * length), neck = length - head;
+      const head = Math.min(HEAD * r, 0.6 * length), neck = length - head;
       const at = (s) => add(point, times(axis, s));
       found.push({ shape: SHAFT, color, model: along(at(neck / 2), axis, r, neck) });
       found.push({ shape: TIP, color, model: along(at(neck), axis, 0.42 * head, head) });

@@ -1,8 +1,6 @@
 // Drawing with the graphics card: one WebGL 2 context serves every player on the page
 // (browsers allow only a few), and each player copies its picture from it.
 
-const SUN = unit([-0.35, -0.55, 1]); // towards the light
-
 class WebGlRenderer {
   /** Null where the browser has no WebGL 2. */
   static create() {
@@ -12,7 +10,7 @@ class WebGlRenderer {
   }
 
   constructor(canvas, gl) {
-    Object.assign(this, { canvas, gl, detail: 24, meshes: new Map(), trails: new WeakMap() });
+    Object.assign(this, { canvas, gl, detail: 36, meshes: new Map(), trails: new WeakMap() });
     this.solid = this.program(VERTEX, FRAGMENT);
     this.depth = this.program(VERTEX, NOTHING);
     this.ribbon = this.program(TRAIL_VERTEX, TRAIL_FRAGMENT);
@@ -140,8 +138,9 @@ class WebGlRenderer {
     const opaque = solids.filter((i) => i.color[3] >= 1);
     const glass = solids.filter((i) => i.color[3] < 1).sort((a, b) => distance(b) - distance(a));
 
-    // The light's own view, around what moves now.
-    const { center, radius } = scene.bounds(solids);
+    // The light's own view, around what moves (far walls would make the shadows coarse).
+    const movers = solids.filter((i) => i.shape.body >= 0);
+    const { center, radius } = scene.bounds(movers.length ? movers : solids);
     const light = product(orthographic(radius), lookAt(add(center, times(SUN, radius)), center, [0, 0, 1]));
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.shadow);
     gl.viewport(0, 0, SHADOW_SIZE, SHADOW_SIZE);
