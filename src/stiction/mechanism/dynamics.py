@@ -49,9 +49,9 @@ def forward_dynamics(
     """Acceleration under joint forces: solves M v̇ = force - c."""
     state = motion(mechanism, q)
     inertias = body_inertias(mechanism, state)
-    M = _mass_matrix(mechanism, state, inertias)
+    M_lower = _lower_mass_matrix(mechanism, state, inertias)  # all that the factors need
     c = _bias_force(mechanism, state, inertias, v)
-    return solve_mass_matrix(M, force - c)
+    return solve_mass_matrix(M_lower, force - c)
 
 
 def inverse_dynamics(
@@ -70,7 +70,7 @@ def inverse_dynamics(
 def solve_mass_matrix(
     M: Float[Array, "nv nv"], force: Float[Array, "nv *k"]
 ) -> Float[Array, "nv *k"]:
-    """M⁻¹ force, by Cholesky factors."""
+    """M⁻¹ force, by Cholesky factors of the lower triangle of M."""
     return jsl.cho_solve((jnp.linalg.cholesky(M, symmetrize_input=False), True), force)
 
 
@@ -116,15 +116,21 @@ def spatial_momentum(I: Float[Array, "*n 10"], V: Float[Array, "*n 6"]) -> Float
 def _mass_matrix(
     mechanism: Mechanism, state: Motion, inertias: Float[Array, "n_bodies 10"]
 ) -> Float[Array, "nv nv"]:
+    # Freedoms of one joint couple both ways; keep each pair once.
+    lower = jnp.tril(_lower_mass_matrix(mechanism, state, inertias))
+    return lower + jnp.tril(lower, -1).T
+
+
+def _lower_mass_matrix(
+    mechanism: Mechanism, state: Motion, inertias: Float[Array, "n_bodies 10"]
+) -> Float[Array, "nv nv"]:
+    """A matrix whose lower triangle is that of M; what is above the diagonal means nothing."""
     tree = mechanism.tree
     # Freedom d accelerates everything beyond it: its composite inertia, times its motion.
     composite = as_mask(tree.moves_body.T, inertias) @ inertias
     F = spatial_momentum(composite, state.S)
-    lower = (F @ state.S.T) * as_mask(tree.coupled, F)
-    # Freedoms of one joint couple both ways; keep each pair once.
-    lower = jnp.tril(lower)
-    M = lower + jnp.tril(lower, -1).T
-    return M + jnp.diag(mechanism.joints.armature)
+    coupled = (F @ state.S.T) * as_mask(tree.coupled, F)
+    return coupled + jnp.diag(mechanism.joints.armature)
 
 
 def _inertial_force(
