@@ -1,0 +1,1 @@
+"""Velocities before to velocities after."""
