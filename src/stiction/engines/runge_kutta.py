@@ -1,7 +1,7 @@
 """One explicit Runge-Kutta step whose last stage is kept.
 
-diffrax owns the coefficients. Its own `step` hides the last stage, which here carries what the event
-functions need (contact forces at the end of the step), so the sum over stages is written out.
+diffrax owns the coefficients. Its own `step` hides the last stage, which here carries what the
+event functions need (contact forces at the end of the step), so the stages are written out.
 """
 
 from collections.abc import Callable

@@ -37,18 +37,16 @@ class ContactKinematics(eqx.Module):
     frame: Float[Array, "n 3 3"]
 
 
-def gaps_and_rates(
+def gaps_and_velocities(
     mechanism: Mechanism,
     contacts: Contacts,
     state: LinkMotion,
     v: Float[Array, "nv"],
     t: Scalar,
-) -> tuple[Float[Array, "n"], Float[Array, "n"]]:
-    """Gaps and their rates: what tells when something touches."""
+) -> tuple[Float[Array, "n"], Float[Array, "n dim"]]:
+    """Gaps and contact velocities: what tells when something touches, and how fast."""
     places = contact_places(contacts, body_poses(mechanism, state.links), t)
-    V = body_velocities(mechanism, state, v)
-    u = _velocity(contacts, state, places, V)
-    return places.gap, u[:, -1]
+    return places.gap, _velocity(contacts, state, places, body_velocities(mechanism, state, v))
 
 
 def contact_kinematics(

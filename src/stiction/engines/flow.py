@@ -1,0 +1,164 @@
+"""The smooth motion between events, when it is settled which contacts stick, slip or are open."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from stiction._arrays import Array, Float, Int, Scalar
+from stiction.engines.contact_dynamics import ContactDynamics, contact_dynamics
+from stiction.engines.forces import OPEN, SLIP, STICK, contact_forces, known_rows
+from stiction.mechanism import (
+    Mechanism,
+    actuator_force,
+    add_velocity,
+    damping_force,
+    rate,
+    spring_force,
+)
+from stiction.mechanism.dynamics import bias_force_at, body_inertias, lower_mass_matrix
+from stiction.mechanism.kinematics import motion
+from stiction.mechanism.linear import cholesky, solve_factored, solve_redundant
+from stiction.surfaces import Contacts, gaps_and_velocities
+
+FORCE_SLACK = 1e-9  # part of the largest force by which a force may fall short of its bound
+GAP_SLACK = 1e-12  # depth at which an open contact is taken to touch [m]
+
+# Entries of the ledger that are integrated along with the motion [J].
+LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work")
+
+
+class Mode(eqx.Module):
+    """What the smooth motion takes as settled."""
+
+    modes: Int[Array, "n"]
+    direction: Float[Array, "n k"]  # of slip, at the last event or step
+
+
+class State(eqx.Module):
+    """What is integrated."""
+
+    q: Float[Array, "nq"]
+    v: Float[Array, "nv"]
+    ledger: Float[Array, "4"]
+
+
+class Seen(eqx.Module):
+    """What is known at a state besides its rate."""
+
+    force: Float[Array, "n dim"]  # [N]
+    gap: Float[Array, "n"]  # [m]
+    velocity: Float[Array, "n dim"]  # [m/s]
+
+
+class Flow(eqx.Module):
+    """A mechanism, what it may touch, and what drives it."""
+
+    mechanism: Mechanism
+    contacts: Contacts
+    control: Callable
+    mu_static: Float[Array, "n"]
+    mu_dynamic: Float[Array, "n"]
+
+    def joint_forces(self, t: Scalar, q: Array, v: Array, modes: Array) -> tuple[Array, Array]:
+        """Springs, dampers and actuators together, and the power of actuators and of damping."""
+        m = self.mechanism
+        drive = actuator_force(m, q, v, self.control(t, q, v, modes))
+        damping = damping_force(m, v)
+        return spring_force(m, q) + damping + drive, jnp.stack([v @ drive, -(v @ damping)])
+
+    def dynamics(self, t: Scalar, y: State, modes: Array) -> ContactDynamics:
+        """Everything about the contacts at a state, before forces are chosen."""
+        force, _ = self.joint_forces(t, y.q, y.v, modes)
+        return contact_dynamics(self.mechanism, self.contacts, y.q, y.v, t, force)
+
+    def rate(self, t: Scalar, y: State, mode: Mode) -> tuple[State, Seen]:
+        """dy/dt in a mode, and what else is known there."""
+        m, contacts = self.mechanism, self.contacts
+        force, power = self.joint_forces(t, y.q, y.v, mode.modes)
+
+        def touching():
+            d = contact_dynamics(m, contacts, y.q, y.v, t, force)
+            u = d.contacts.velocity
+            direction = slip_direction(u[:, :-1], mode.direction)
+            f = contact_forces(d.W, d.a0, mode.modes, direction, self.mu_dynamic)
+            by_contact = f.reshape(u.shape)
+            # Power on the bodies: f · (relative velocity + velocity of the ground).
+            rubbing = -jnp.sum(by_contact[:, :-1] * u[:, :-1])
+            carried = jnp.sum(by_contact * d.contacts.support_velocity)
+            return (
+                d.acceleration(f),
+                Seen(by_contact, d.contacts.gap, u),
+                jnp.stack([rubbing, carried]),
+            )
+
+        def flying():
+            state = motion(m, y.q)
+            inertias = body_inertias(m, state)
+            L = cholesky(lower_mass_matrix(m, state, inertias))
+            a = solve_factored(L, force - bias_force_at(m, state, inertias, y.v))
+            gap, u = gaps_and_velocities(m, contacts, state, y.v, t)
+            return a, Seen(jnp.zeros_like(u), gap, u), jnp.zeros(2, u.dtype)
+
+        a, seen, contact_power = jax.lax.cond(jnp.any(mode.modes != OPEN), touching, flying)
+        dy = State(rate(m, y.q, y.v), a, jnp.concatenate([power, contact_power]))
+        return dy, seen
+
+    def project(self, t: Scalar, y: State, mode: Mode) -> State:
+        """Bring kept contacts back to zero gap and zero velocity: the drift of one step."""
+
+        def closed():
+            d = self.dynamics(t, y, mode.modes)
+            n, dim = d.contacts.velocity.shape
+            closed = mode.modes != OPEN
+            normal = jnp.zeros((n, dim), bool).at[:, -1].set(closed).reshape(-1)
+            gaps = jnp.zeros((n, dim), y.q.dtype).at[:, -1].set(d.contacts.gap).reshape(-1)
+            shift = -d.change(_least(d.W, gaps, normal))
+            u = d.contacts.velocity.reshape(-1)
+            slow = -d.change(_least(d.W, u, known_rows(mode.modes, dim)))
+            return State(add_velocity(self.mechanism, y.q, shift), y.v + slow, y.ledger)
+
+        return jax.lax.cond(jnp.any(mode.modes != OPEN), closed, lambda: y)
+
+    def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "n 2"]:
+        """Two functions of each contact whose fall below zero ends the mode.
+
+        Open: the gap. Closed: the normal force. Sticking: how far friction is inside the static
+        cone. Slipping: the speed along the direction of slip. Forces may fall short of zero by
+        rounding (redundant contacts share a load anyhow); gaps too.
+        """
+        f_t, f_n = seen.force[:, :-1], seen.force[:, -1]
+        slack = FORCE_SLACK * jnp.max(jnp.abs(seen.force))
+        friction = jnp.sqrt(jnp.sum(f_t**2, axis=1))
+        margin = self.mu_static * f_n - friction
+        speed = jnp.sum(seen.velocity[:, :-1] * mode.direction, axis=1)
+        is_open, sticks, slips = (mode.modes == k for k in (OPEN, STICK, SLIP))
+        first = jnp.where(is_open, seen.gap + GAP_SLACK, f_n + slack)
+        # A gap that is below zero but opening has been dealt with.
+        leaving = is_open & (seen.velocity[:, -1] >= 0)
+        first = jnp.where(leaving, jnp.maximum(first, 0.0), first)
+        second = jnp.where(sticks, margin + slack, jnp.where(slips, speed, 1.0))
+        return jnp.stack([first, second], axis=1)
+
+
+def slip_direction(
+    velocity: Float[Array, "n k"], settled: Float[Array, "n k"]
+) -> Float[Array, "n k"]:
+    """The direction of slip: of the velocity, or the settled one where it is about to vanish.
+
+    In the plane the direction is a sign, which an event settles; so the motion stays smooth through
+    the instant at which the slip ends, and the event can be found.
+    """
+    if velocity.shape[1] == 1:
+        return settled
+    along = jnp.sum(velocity * settled, axis=1, keepdims=True)
+    speed = jnp.sqrt(jnp.sum(velocity**2, axis=1, keepdims=True) + 1e-300)
+    return jnp.where(along > 1e-12, velocity / speed, settled)
+
+
+def _least(W: Array, b: Array, rows: Array) -> Array:
+    """The least x in the given rows with (W x) = b there."""
+    r = rows.astype(W.dtype)
+    K = r[:, None] * W * r[None, :] + jnp.diag(1 - r)
+    return r * solve_redundant(K, r * b, jnp.max(jnp.diag(W)))

@@ -1,0 +1,341 @@
+"""The hybrid loop: one flat loop in which every pass is a trial step or an event.
+
+A pass that finds an event function below zero at its end is not kept: the next passes take shorter
+steps from the same state until one ends on the event (a bracketed secant, or Newton's method where
+the rate of the event function is known). A last correction of first order puts the state on the
+event exactly and, being part of the program, carries the derivative of the event's time with it.
+There is no loop inside the loop, so that the lanes of a batch do not wait for each other.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction.engines.flow import Flow, Mode, Seen, State
+from stiction.engines.forces import OPEN
+from stiction.engines.happenings import Happening, happen, settle
+from stiction.engines.runge_kutta import TABLEAUS, error_ratio, explicit_step, next_step
+from stiction.engines.solver import Solver
+from stiction.mechanism import normalize
+
+_LANDED = 1e-8  # an event nearer than this part of the step is reached by the last correction
+_MAX_SEARCH = 60  # passes to find one event
+_MAX_CASCADE = 100  # events at one instant, beyond four for each contact
+
+# How a loop ends.
+RUNNING, DONE, STEPS_USED_UP, EVENTS_USED_UP, CASCADE, NOT_FINITE = range(6)
+
+
+class Search(eqx.Module):
+    """The bracket of an event inside a step."""
+
+    on: Bool[Array, ""]
+    trial: Scalar  # length of the step to try next
+    low: Scalar  # length of a step without the event
+    high: Scalar  # length of a step with it
+    values_low: Float[Array, "n 2"]  # event functions at `low`
+    f_low: Scalar  # the target's value at `low`, halved when `high` has moved twice running
+    f_high: Scalar
+    target: Int[Array, ""]  # index into the flattened event functions
+    side: Int[Array, ""]  # which end moved last
+    passes: Int[Array, ""]
+
+
+class Loop(eqx.Module):
+    """What a pass hands to the next."""
+
+    t: Scalar
+    y: State
+    mode: Mode
+    k: State  # dy/dt
+    seen: Seen
+    values: Float[Array, "n 2"]  # of the event functions at t
+    dt: Scalar  # the step to try next
+    search: Search
+    pending: Bool[Array, ""]  # an event is to be carried out
+    steps: Int[Array, ""]
+    events: Int[Array, ""]
+    cascade: Int[Array, ""]  # events since time last moved on
+    drift: Scalar  # the largest gap of a kept contact before it was brought back [m]
+    status: Int[Array, ""]
+    records: Any
+    log: Happening
+
+
+def run_loop(
+    flow: Flow,
+    resolve: Callable,
+    law: Any,
+    solver: Solver,
+    y0: State,
+    until: Scalar,
+    recorder: Any,
+    max_events: int,
+) -> Loop:
+    """Simulate from y0 over `until` seconds."""
+    n = flow.contacts.count
+    tableau = TABLEAUS[solver.method]
+    order = 5
+
+    def look(t: Scalar, y: State, mode: Mode):
+        k, seen = flow.rate(t, y, mode)
+        return k, seen, flow.event_values(seen, mode)
+
+    def start() -> Loop:
+        t = jnp.zeros((), y0.q.dtype)
+        mode = settle(flow, t, y0)
+        y = flow.project(t, y0, mode)
+        k, seen, values = look(t, y, mode)
+        zero, false = jnp.asarray(0), jnp.asarray(False)
+        search = Search(false, t, t, t, values, t, t, zero, zero, zero)
+        # Something may collide at the start: an event at once.
+        collides = (values[:, 0] < 0) & (mode.modes == OPEN)
+        hit = jnp.argmax(collides)
+        loop = Loop(
+            t=t,
+            y=y,
+            mode=mode,
+            k=k,
+            seen=seen,
+            values=values,
+            dt=_first_step(y, k, solver, until),
+            search=eqx.tree_at(lambda s: s.target, search, 2 * hit),
+            pending=jnp.any(collides),
+            steps=zero,
+            events=zero,
+            cascade=zero,
+            drift=t,
+            status=zero,
+            records=recorder.start(t, y, k, seen, mode),
+            log=_empty_log(flow, resolve, law, t, y, mode, max_events),
+        )
+        return loop
+
+    def event(s: Loop) -> Loop:
+        contact, function = s.search.target // 2, s.search.target % 2
+        # The last correction to the event: second order in what is missing, exact in derivatives.
+        shift = _missing(flow, s)
+        y = jax.tree.map(lambda y, k: y + shift * k, s.y, s.k)
+        t = s.t + shift
+        records = recorder.add(s.records, t, y, s.k, s.seen, s.mode)
+        y, mode, what = happen(flow, resolve, law, t, y, s.mode, contact, function)
+        k, seen, values = look(t, y, mode)
+        log = jax.tree.map(lambda b, x: b.at[s.events].set(x, mode="drop"), s.log, what)
+        cascade = s.cascade + 1
+        status = jnp.where(s.events + 1 >= max_events, EVENTS_USED_UP, s.status)
+        status = jnp.where(cascade > _MAX_CASCADE + 4 * n, CASCADE, status)
+        return eqx.tree_at(
+            lambda s: (
+                s.t, s.y, s.mode, s.k, s.seen, s.values, s.search.on, s.search.passes,
+                s.pending, s.events, s.cascade, s.status, s.records, s.log,
+            ),
+            s,
+            (
+                t, y, mode, k, seen, values, jnp.asarray(False), jnp.asarray(0),
+                jnp.asarray(False), s.events + 1, cascade, status,
+                recorder.add(records, t, y, k, seen, mode), log,
+            ),
+        )  # fmt: skip
+
+    def step(s: Loop) -> Loop:
+        left = until - s.t
+        last = s.dt >= left
+        # Lengths of steps are choices, not results; only the last one is given, by where it ends.
+        dt = jax.lax.stop_gradient(jnp.where(s.search.on, s.search.trial, s.dt))
+        dt = jnp.where(last & ~s.search.on, left, dt)
+        y, error, k, (seen, values) = explicit_step(
+            tableau,
+            lambda t, y: _with_values(flow, t, y, s.mode),
+            s.t,
+            s.y,
+            s.k,
+            dt,
+        )
+        ratio = error_ratio(error, s.y, y, solver.rtol, solver.atol)
+        ratio = jnp.where(s.search.on, 0.0, ratio)
+        good = ratio <= 1.0
+        fallen = (values < 0) & good
+        grazed, reach = _grazing(s, seen, dt)
+        grazed = grazed & good & ~jnp.any(fallen) & ~s.search.on
+
+        search = _narrow(s.search, s.values, dt, values, fallen)
+        found = search.on & _landed(search, s.mode, seen, values, dt, s.t)
+        keep = good & ~grazed & (found | ~search.on)
+
+        y = State(normalize(flow.mechanism, y.q), y.v, y.ledger)
+        t = jnp.where(last & ~s.search.on, until, s.t + dt)
+        closed = s.mode.modes != OPEN
+        drift = jnp.max(jnp.where(closed, jnp.abs(seen.gap), 0.0))
+        settled = flow.project(t, y, s.mode)
+        y = jax.tree.map(lambda a, b: jnp.where(found, a, b), y, settled)
+
+        def choose(a, b):
+            return jax.tree.map(lambda a, b: jnp.where(keep, a, b), a, b)
+
+        # A search leaves the stride of ordinary steps as it was.
+        dt_next = jnp.where(s.search.on, s.dt, next_step(dt, ratio, order))
+        dt_next = jnp.where(grazed, reach, dt_next)
+        trial = _guess(search, s, dt, seen, values)
+        search = eqx.tree_at(lambda s: s.trial, search, trial)
+        stuck = dt_next <= 1e-15 * (1.0 + jnp.abs(s.t))
+        bad = stuck & ~search.on & ~keep
+        steps = s.steps + 1
+        status = jnp.where(steps >= solver.max_steps, STEPS_USED_UP, s.status)
+        status = jnp.where(bad, NOT_FINITE, status)
+        status = jnp.where(keep & ~found & (t >= until), DONE, status)
+        record = keep & ~found
+        return Loop(
+            t=jnp.where(keep, t, s.t),
+            y=choose(y, s.y),
+            mode=s.mode,
+            k=choose(k, s.k),
+            seen=choose(seen, s.seen),
+            values=jnp.where(keep, values, s.values),
+            dt=dt_next,
+            search=search,
+            pending=found,
+            steps=steps,
+            events=s.events,
+            cascade=jnp.where(keep & (dt > 0), 0, s.cascade),
+            drift=jnp.maximum(s.drift, jnp.where(keep, drift, 0.0)),
+            status=status,
+            records=recorder.add_if(record, s.records, t, y, k, seen, s.mode),
+            log=s.log,
+        )
+
+    def one_pass(s: Loop) -> Loop:
+        return jax.lax.cond(s.pending, event, step, s)
+
+    return jax.lax.while_loop(lambda s: s.status == RUNNING, one_pass, start())
+
+
+def _with_values(flow: Flow, t: Scalar, y: State, mode: Mode):
+    k, seen = flow.rate(t, y, mode)
+    return k, (seen, flow.event_values(seen, mode))
+
+
+def _first_step(y: State, k: State, solver: Solver, until: Scalar) -> Scalar:
+    """A step that changes the state by a small part of itself (Hairer, Norsett, Wanner II.4)."""
+
+    def size(x: Array, like: Array) -> Array:
+        return jnp.sqrt(jnp.mean((x / (solver.atol + solver.rtol * jnp.abs(like))) ** 2))
+
+    d0 = jnp.maximum(size(y.q, y.q), size(y.v, y.v))
+    d1 = jnp.maximum(size(k.q, y.q), size(k.v, y.v))
+    dt = jnp.where((d0 > 1e-5) & (d1 > 1e-5), 0.01 * d0 / jnp.maximum(d1, 1e-300), 1e-6)
+    return jnp.clip(dt, 1e-9, until)
+
+
+def _narrow(s: Search, values_start: Array, dt: Scalar, values: Array, fallen: Array) -> Search:
+    """The bracket after a trial step of length dt with the given event functions at its end."""
+    inside = jnp.any(fallen)
+    low = jnp.where(s.on, s.low, 0.0)
+    values_low = jnp.where(s.on, s.values_low, values_start)
+    # Which event comes first: the least root of the chords.
+    start = jnp.maximum(values_low, 0.0)
+    roots = jnp.where(fallen, start / jnp.where(fallen, start - values, 1.0), jnp.inf)
+    first = jnp.argmin(roots)
+    target = jnp.where(inside, first, s.target)
+    same = s.on & (target == s.target)
+    f_new = values.reshape(-1)[target]
+    halved_low = jnp.where(same & (s.side == 1), 0.5, 1.0) * s.f_low
+    f_low_in = jnp.where(same, halved_low, start.reshape(-1)[target])
+    halved_high = jnp.where(s.side == -1, 0.5, 1.0) * s.f_high
+    return Search(
+        on=s.on | inside,
+        trial=s.trial,
+        low=jnp.where(inside, low, jnp.where(s.on, dt, low)),
+        high=jnp.where(inside, dt, s.high),
+        values_low=jnp.where(inside | ~s.on, values_low, values),
+        f_low=jnp.where(inside, f_low_in, f_new),
+        f_high=jnp.where(inside, f_new, halved_high),
+        target=target,
+        side=jnp.where(inside, 1, -1),
+        passes=s.passes + 1,
+    )
+
+
+def _rate_of_target(search: Search, mode: Mode, seen: Seen) -> tuple[Scalar, Bool[Array, ""]]:
+    """How fast the target falls, and whether that is known exactly: for gaps it is."""
+    contact, function = search.target // 2, search.target % 2
+    is_gap = (function == 0) & (mode.modes[contact] == OPEN)
+    chord = (search.f_high - search.f_low) / jnp.maximum(search.high - search.low, 1e-300)
+    return jnp.where(is_gap, seen.velocity[contact, -1], chord), is_gap
+
+
+def _landed(
+    search: Search, mode: Mode, seen: Seen, values: Array, dt: Scalar, t: Scalar
+) -> Bool[Array, ""]:
+    """Whether the step has come so close to its event that a correction does the rest."""
+    slope, _ = _rate_of_target(search, mode, seen)
+    missing = jnp.abs(values.reshape(-1)[search.target] / jnp.minimum(slope, -1e-300))
+    close = missing <= _LANDED * jnp.maximum(search.high, dt)
+    narrow = search.high - search.low <= 4e-16 * (1.0 + jnp.abs(t))
+    return close | narrow | (search.passes >= _MAX_SEARCH)
+
+
+def _missing(flow: Flow, s: Loop) -> Scalar:
+    """The time from the state of a pending event to the event itself, to first order [s]."""
+    contact, function = s.search.target // 2, s.search.target % 2
+    is_gap = (function == 0) & (s.mode.modes[contact] == OPEN)
+
+    def value(t, y):
+        _, (seen, values) = _with_values(flow, t, y, s.mode)
+        return jnp.where(is_gap, seen.gap[contact], values[contact, function])
+
+    g, slope = jax.jvp(value, (s.t, s.y), (jnp.ones_like(s.t), s.k))
+    falling = slope < 0
+    shift = jnp.where(falling, -g / jnp.where(falling, slope, -1.0), 0.0)
+    # A function that only grazes zero has no such correction.
+    return jnp.where(jnp.abs(shift) <= 1e-3 * s.dt, shift, 0.0)
+
+
+def _guess(search: Search, s: Loop, dt: Scalar, seen: Seen, values: Array) -> Scalar:
+    """The next length to try: Newton's where it stays inside the bracket, else the chord's."""
+    slope, is_gap = _rate_of_target(search, s.mode, seen)
+    value = values.reshape(-1)[search.target]
+    newton = dt - value / jnp.where(slope < 0, slope, -1.0)
+    width = search.high - search.low
+    chord = search.low + width * search.f_low / jnp.maximum(search.f_low - search.f_high, 1e-300)
+    inside = (newton > search.low) & (newton < search.high) & (slope < 0) & is_gap
+    guess = jnp.where(inside, newton, chord)
+    # Every fourth pass halves the bracket, whatever the functions do.
+    middle = search.low + width / 2
+    guess = jnp.where(search.passes % 4 == 0, jnp.where(inside, newton, middle), guess)
+    return jnp.clip(guess, search.low, search.high)
+
+
+def _grazing(s: Loop, seen: Seen, dt: Scalar) -> tuple[Bool[Array, ""], Scalar]:
+    """Whether a gap dips below zero and comes back inside the step, and a step that ends there.
+
+    The gap over the step is the cubic with its values and rates at both ends.
+    """
+    g0, g1 = s.seen.gap, seen.gap
+    r0, r1 = s.seen.velocity[:, -1] * dt, seen.velocity[:, -1] * dt
+    # Derivative of the Hermite cubic: a θ² + b θ + r0.
+    a = 6 * (g0 - g1) + 3 * (r0 + r1)
+    b = -6 * (g0 - g1) - 4 * r0 - 2 * r1
+    dips = (s.mode.modes == OPEN) & (g0 > 0) & (r0 < 0) & (r1 > 0)
+    disc = jnp.sqrt(jnp.maximum(b * b - 4 * a * r0, 0.0))
+    # The root at which the derivative rises through zero.
+    theta = 2 * r0 / jnp.where(dips, -b - disc, -1.0)
+    theta = jnp.clip(theta, 0.0, 1.0)
+    lowest = g0 + theta * (r0 + theta * (b / 2 + theta * a / 3))
+    grazes = dips & (lowest < 0) & (theta > 1e-6) & (theta < 1 - 1e-6)
+    first = jnp.min(jnp.where(grazes, theta, 1.0))
+    # A little short of the lowest point, where the gap still closes.
+    return jnp.any(grazes), 0.99 * dt * first
+
+
+def _empty_log(
+    flow: Flow, resolve: Callable, law: Any, t: Scalar, y: State, mode: Mode, size: int
+) -> Happening:
+    zero = jnp.asarray(0)
+    shape = jax.eval_shape(
+        lambda: happen(flow, resolve, law, t, y, mode, zero, zero)[2],
+    )
+    return jax.tree.map(lambda x: jnp.zeros((size, *x.shape), x.dtype), shape)
