@@ -55,9 +55,18 @@ def contact_dynamics(
     L = cholesky(lower_mass_matrix(mechanism, state, inertias))
     half = solve_lower(L, force - bias_force_at(mechanism, state, inertias, v))
     seen = contact_kinematics(mechanism, contacts, state, v, t)
+    return with_contacts(contacts, L, half, seen)
+
+
+def with_contacts(
+    contacts: Contacts,
+    L: Float[Array, "nv nv"],
+    half: Float[Array, "nv"],
+    seen: ContactKinematics,
+) -> ContactDynamics:
+    """The dynamics with contacts from the factor L of M and half = L⁻¹ (force - c)."""
     m = contacts.count * contacts.dim
-    J = seen.jacobian.reshape(m, mechanism.nv)
-    Y = solve_lower(L, J.T)
+    Y = solve_lower(L, seen.jacobian.reshape(m, half.size).T)
     return ContactDynamics(
         L=L,
         Y=Y,

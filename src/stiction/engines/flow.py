@@ -7,7 +7,11 @@ import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, Int, Scalar
-from stiction.engines.contact_dynamics import ContactDynamics, contact_dynamics
+from stiction.engines.contact_dynamics import (
+    ContactDynamics,
+    contact_dynamics,
+    with_contacts,
+)
 from stiction.engines.forces import OPEN, SLIP, STICK, contact_forces, known_rows
 from stiction.mechanism import (
     Mechanism,
@@ -19,8 +23,8 @@ from stiction.mechanism import (
 )
 from stiction.mechanism.dynamics import bias_force_at, body_inertias, lower_mass_matrix
 from stiction.mechanism.kinematics import motion
-from stiction.mechanism.linear import cholesky, solve_factored, solve_redundant
-from stiction.surfaces import Contacts, gaps_and_velocities
+from stiction.mechanism.linear import cholesky, solve_lower, solve_redundant, solve_upper
+from stiction.surfaces import Contacts, contact_kinematics, gaps_and_velocities
 
 FORCE_SLACK = 1e-9  # part of the largest force by which a force may fall short of its bound
 GAP_SLACK = 1e-12  # depth at which an open contact is taken to touch [m]
@@ -68,58 +72,73 @@ class Flow(eqx.Module):
         damping = damping_force(m, v)
         return spring_force(m, q) + damping + drive, jnp.stack([v @ drive, -(v @ damping)])
 
-    def dynamics(self, t: Scalar, y: State, modes: Array) -> ContactDynamics:
-        """Everything about the contacts at a state, before forces are chosen."""
-        force, _ = self.joint_forces(t, y.q, y.v, modes)
-        return contact_dynamics(self.mechanism, self.contacts, y.q, y.v, t, force)
+    def dynamics(self, t: Scalar, y: State, modes: Array) -> tuple[ContactDynamics, Array]:
+        """All about the contacts at a state before forces are chosen, and the joints' power."""
+        force, power = self.joint_forces(t, y.q, y.v, modes)
+        return contact_dynamics(self.mechanism, self.contacts, y.q, y.v, t, force), power
 
-    def rate(self, t: Scalar, y: State, mode: Mode) -> tuple[State, Seen]:
-        """dy/dt in a mode, and what else is known there."""
+    def rate(self, t: Scalar, y: State, mode: Mode) -> State:
+        """dy/dt in a mode."""
+        _, k, _ = self._look(t, y, mode, project=False)
+        return k
+
+    def arrive(self, t: Scalar, y: State, mode: Mode) -> tuple[State, State, Seen]:
+        """The state at the end of a step, its rate and what else is known there.
+
+        Kept contacts are brought back to zero gap and zero velocity: the drift of one step.
+        """
+        return self._look(t, y, mode, project=True)
+
+    def _look(self, t: Scalar, y: State, mode: Mode, *, project: bool) -> tuple[State, State, Seen]:
         m, contacts = self.mechanism, self.contacts
         force, power = self.joint_forces(t, y.q, y.v, mode.modes)
+        state = motion(m, y.q)
+        inertias = body_inertias(m, state)
+        L = cholesky(lower_mass_matrix(m, state, inertias))
+        half = solve_lower(L, force - bias_force_at(m, state, inertias, y.v))
 
         def touching():
-            d = contact_dynamics(m, contacts, y.q, y.v, t, force)
+            d = with_contacts(contacts, L, half, contact_kinematics(m, contacts, state, y.v, t))
             u = d.contacts.velocity
             direction = slip_direction(u[:, :-1], mode.direction)
             f = contact_forces(d.W, d.a0, mode.modes, direction, self.mu_dynamic)
+            shift, slow = self._correction(d, mode) if project else (y.v, y.v)
             by_contact = f.reshape(u.shape)
-            # Power on the bodies: f · (relative velocity + velocity of the ground).
-            rubbing = -jnp.sum(by_contact[:, :-1] * u[:, :-1])
-            carried = jnp.sum(by_contact * d.contacts.support_velocity)
             return (
                 d.acceleration(f),
                 Seen(by_contact, d.contacts.gap, u),
-                jnp.stack([rubbing, carried]),
+                contact_power(d, by_contact),
+                shift,
+                slow,
             )
 
         def flying():
-            state = motion(m, y.q)
-            inertias = body_inertias(m, state)
-            L = cholesky(lower_mass_matrix(m, state, inertias))
-            a = solve_factored(L, force - bias_force_at(m, state, inertias, y.v))
             gap, u = gaps_and_velocities(m, contacts, state, y.v, t)
-            return a, Seen(jnp.zeros_like(u), gap, u), jnp.zeros(2, u.dtype)
+            zero = jnp.zeros_like(y.v)
+            seen = Seen(jnp.zeros_like(u), gap, u)
+            return solve_upper(L, half), seen, jnp.zeros(2, u.dtype), zero, zero
 
-        a, seen, contact_power = jax.lax.cond(jnp.any(mode.modes != OPEN), touching, flying)
-        dy = State(rate(m, y.q, y.v), a, jnp.concatenate([power, contact_power]))
-        return dy, seen
+        a, seen, of_contacts, shift, slow = jax.lax.cond(
+            jnp.any(mode.modes != OPEN), touching, flying
+        )
+        k = State(rate(m, y.q, y.v), a, jnp.concatenate([power, of_contacts]))
+        if not project:
+            return y, k, seen
+        return State(add_velocity(m, y.q, shift), y.v + slow, y.ledger), k, seen
 
-    def project(self, t: Scalar, y: State, mode: Mode) -> State:
-        """Bring kept contacts back to zero gap and zero velocity: the drift of one step."""
+    def correct(self, d: ContactDynamics, y: State, mode: Mode) -> State:
+        """The state with kept contacts brought back to zero gap and zero velocity."""
+        shift, slow = self._correction(d, mode)
+        return State(add_velocity(self.mechanism, y.q, shift), y.v + slow, y.ledger)
 
-        def closed():
-            d = self.dynamics(t, y, mode.modes)
-            n, dim = d.contacts.velocity.shape
-            closed = mode.modes != OPEN
-            normal = jnp.zeros((n, dim), bool).at[:, -1].set(closed).reshape(-1)
-            gaps = jnp.zeros((n, dim), y.q.dtype).at[:, -1].set(d.contacts.gap).reshape(-1)
-            shift = -d.change(_least(d.W, gaps, normal))
-            u = d.contacts.velocity.reshape(-1)
-            slow = -d.change(_least(d.W, u, known_rows(mode.modes, dim)))
-            return State(add_velocity(self.mechanism, y.q, shift), y.v + slow, y.ledger)
-
-        return jax.lax.cond(jnp.any(mode.modes != OPEN), closed, lambda: y)
+    def _correction(self, d: ContactDynamics, mode: Mode) -> tuple[Array, Array]:
+        u = d.contacts.velocity
+        n, dim = u.shape
+        normal = jnp.zeros((n, dim), bool).at[:, -1].set(mode.modes != OPEN).reshape(-1)
+        gaps = jnp.zeros((n, dim), u.dtype).at[:, -1].set(d.contacts.gap).reshape(-1)
+        shift = -d.change(_least(d.W, gaps, normal))
+        slow = -d.change(_least(d.W, u.reshape(-1), known_rows(mode.modes, dim)))
+        return shift, slow
 
     def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "n 2"]:
         """Two functions of each contact whose fall below zero ends the mode.
@@ -140,6 +159,12 @@ class Flow(eqx.Module):
         first = jnp.where(leaving, jnp.maximum(first, 0.0), first)
         second = jnp.where(sticks, margin + slack, jnp.where(slips, speed, 1.0))
         return jnp.stack([first, second], axis=1)
+
+
+def contact_power(d: ContactDynamics, force: Float[Array, "n dim"]) -> Float[Array, "2"]:
+    """What rubbing takes and what moving ground gives [W]."""
+    rubbing = -jnp.sum(force[:, :-1] * d.contacts.velocity[:, :-1])
+    return jnp.stack([rubbing, jnp.sum(force * d.contacts.support_velocity)])
 
 
 def slip_direction(

@@ -15,10 +15,17 @@ import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction.engines.contact_dynamics import ContactDynamics
 from stiction.engines.flow import Flow, Mode, Seen, State
 from stiction.engines.forces import OPEN
-from stiction.engines.happenings import Happening, happen, settle
-from stiction.engines.runge_kutta import TABLEAUS, error_ratio, explicit_step, next_step
+from stiction.engines.happenings import Cause, Happening, collide, quiet, settle, touches
+from stiction.engines.runge_kutta import (
+    TABLEAUS,
+    error_ratio,
+    explicit_stages,
+    next_step,
+    step_error,
+)
 from stiction.engines.solver import Solver
 from stiction.mechanism import normalize
 
@@ -26,6 +33,11 @@ _LANDED = 1e-8  # an event nearer than this part of the step is reached by the l
 _MAX_SEARCH = 60  # passes to find one event
 _MAX_CASCADE = 100  # events at one instant, beyond four for each contact
 
+_ORDER = 5
+_FIRST_STEP = 1e-4  # tried first [s]; the error estimate corrects it at once
+
+# What a pass does.
+STEP, EVENT, AFTER_IMPACT = range(3)
 # How a loop ends.
 RUNNING, DONE, STEPS_USED_UP, EVENTS_USED_UP, CASCADE, NOT_FINITE = range(6)
 
@@ -54,9 +66,10 @@ class Loop(eqx.Module):
     k: State  # dy/dt
     seen: Seen
     values: Float[Array, "n 2"]  # of the event functions at t
-    dt: Scalar  # the step to try next
+    dt: Scalar  # the stride of ordinary steps
     search: Search
-    pending: Bool[Array, ""]  # an event is to be carried out
+    phase: Int[Array, ""]  # STEP, EVENT, or AFTER_IMPACT
+    cause: Cause
     steps: Int[Array, ""]
     events: Int[Array, ""]
     cascade: Int[Array, ""]  # events since time last moved on
@@ -77,117 +90,102 @@ def run_loop(
     max_events: int,
 ) -> Loop:
     """Simulate from y0 over `until` seconds."""
-    n = flow.contacts.count
     tableau = TABLEAUS[solver.method]
-    order = 5
-
-    def look(t: Scalar, y: State, mode: Mode):
-        k, seen = flow.rate(t, y, mode)
-        return k, seen, flow.event_values(seen, mode)
-
-    def start() -> Loop:
-        t = jnp.zeros((), y0.q.dtype)
-        mode = settle(flow, t, y0)
-        y = flow.project(t, y0, mode)
-        k, seen, values = look(t, y, mode)
-        zero, false = jnp.asarray(0), jnp.asarray(False)
-        search = Search(false, t, t, t, values, t, t, zero, zero, zero)
-        # Something may collide at the start: an event at once.
-        collides = (values[:, 0] < 0) & (mode.modes == OPEN)
-        hit = jnp.argmax(collides)
-        loop = Loop(
-            t=t,
-            y=y,
-            mode=mode,
-            k=k,
-            seen=seen,
-            values=values,
-            dt=_first_step(y, k, solver, until),
-            search=eqx.tree_at(lambda s: s.target, search, 2 * hit),
-            pending=jnp.any(collides),
-            steps=zero,
-            events=zero,
-            cascade=zero,
-            drift=t,
-            status=zero,
-            records=recorder.start(t, y, k, seen, mode),
-            log=_empty_log(flow, resolve, law, t, y, mode, max_events),
-        )
-        return loop
 
     def event(s: Loop) -> Loop:
-        contact, function = s.search.target // 2, s.search.target % 2
         # The last correction to the event: second order in what is missing, exact in derivatives.
-        shift = _missing(flow, s)
+        shift = jnp.where(s.phase == EVENT, _missing(s), 0.0)
         y = jax.tree.map(lambda y, k: y + shift * k, s.y, s.k)
         t = s.t + shift
-        records = recorder.add(s.records, t, y, s.k, s.seen, s.mode)
-        y, mode, what = happen(flow, resolve, law, t, y, s.mode, contact, function)
-        k, seen, values = look(t, y, mode)
+        d, power = flow.dynamics(t, y, s.mode.modes)
+        s = eqx.tree_at(
+            lambda s: (s.t, s.y, s.records),
+            s,
+            (t, y, recorder.add(s.records, t, y, s.k, s.seen, s.mode)),
+        )
+        _, collides = touches(d, s.mode)
+        s = jax.lax.cond(jnp.any(collides), _collide, _settle, s, d, power)
+        status = jnp.where(s.events >= max_events, EVENTS_USED_UP, s.status)
+        limit = _MAX_CASCADE + 4 * flow.contacts.count
+        status = jnp.where(s.cascade > limit, CASCADE, status)
+        return eqx.tree_at(
+            lambda s: (s.search.on, s.search.passes, s.cascade, s.status),
+            s,
+            (jnp.asarray(False), jnp.asarray(0), s.cascade + 1, status),
+        )
+
+    def _collide(s: Loop, d: ContactDynamics, power: Array) -> Loop:
+        del power
+        y, what = collide(flow, resolve, law, s.t, s.y, s.mode, s.cause, d)
+        # A second impact at the same instant has its own entry.
+        events = s.events + (s.phase == AFTER_IMPACT)
+        log = jax.tree.map(lambda b, x: b.at[events].set(x, mode="drop"), s.log, what)
+        return eqx.tree_at(
+            lambda s: (s.y, s.phase, s.events, s.log),
+            s,
+            (y, jnp.full_like(s.phase, AFTER_IMPACT), events, log),
+        )
+
+    def _settle(s: Loop, d: ContactDynamics, power: Array) -> Loop:
+        after = s.phase == AFTER_IMPACT
+        y, mode, k, seen, consistent = settle(flow, s.t, s.y, s.mode, s.cause, after, d, power)
+        fresh = quiet(s.t, s.y, s.mode, s.cause, d)
+        prior = jax.tree.map(lambda b: b[s.events], s.log)
+        what = jax.tree.map(lambda a, b: jnp.where(after, a, b), prior, fresh)
+        what = eqx.tree_at(lambda h: (h.modes_after, h.consistent), what, (mode.modes, consistent))
         log = jax.tree.map(lambda b, x: b.at[s.events].set(x, mode="drop"), s.log, what)
-        cascade = s.cascade + 1
-        status = jnp.where(s.events + 1 >= max_events, EVENTS_USED_UP, s.status)
-        status = jnp.where(cascade > _MAX_CASCADE + 4 * n, CASCADE, status)
+        # Settling at the start is no event, unless something collided.
+        counts = after | (s.cause.contact >= 0)
         return eqx.tree_at(
             lambda s: (
-                s.t, s.y, s.mode, s.k, s.seen, s.values, s.search.on, s.search.passes,
-                s.pending, s.events, s.cascade, s.status, s.records, s.log,
+                s.y, s.mode, s.k, s.seen, s.values, s.phase, s.events, s.log, s.records
             ),
             s,
             (
-                t, y, mode, k, seen, values, jnp.asarray(False), jnp.asarray(0),
-                jnp.asarray(False), s.events + 1, cascade, status,
-                recorder.add(records, t, y, k, seen, mode), log,
+                y, mode, k, seen, flow.event_values(seen, mode), jnp.full_like(s.phase, STEP),
+                s.events + counts, log, recorder.add(s.records, s.t, y, k, seen, mode),
             ),
         )  # fmt: skip
 
     def step(s: Loop) -> Loop:
         left = until - s.t
-        last = s.dt >= left
+        last = (s.dt >= left) & ~s.search.on
         # Lengths of steps are choices, not results; only the last one is given, by where it ends.
         dt = jax.lax.stop_gradient(jnp.where(s.search.on, s.search.trial, s.dt))
-        dt = jnp.where(last & ~s.search.on, left, dt)
-        y, error, k, (seen, values) = explicit_step(
-            tableau,
-            lambda t, y: _with_values(flow, t, y, s.mode),
-            s.t,
-            s.y,
-            s.k,
-            dt,
+        dt = jnp.where(last, left, dt)
+        t = jnp.where(last, until, s.t + dt)
+        stages, y = explicit_stages(
+            tableau, lambda t, y: flow.rate(t, y, s.mode), s.t, s.y, s.k, dt
         )
-        ratio = error_ratio(error, s.y, y, solver.rtol, solver.atol)
+        y = State(normalize(flow.mechanism, y.q), y.v, y.ledger)
+        kept, k, seen = flow.arrive(t, y, s.mode)
+        values = flow.event_values(seen, s.mode)
+        ratio = error_ratio(step_error(tableau, stages, k, dt), s.y, y, solver.rtol, solver.atol)
         ratio = jnp.where(s.search.on, 0.0, ratio)
         good = ratio <= 1.0
+
         fallen = (values < 0) & good
         grazed, reach = _grazing(s, seen, dt)
         grazed = grazed & good & ~jnp.any(fallen) & ~s.search.on
-
         search = _narrow(s.search, s.values, dt, values, fallen)
+        search = eqx.tree_at(lambda x: x.trial, search, _guess(search, s, dt, seen, values))
         found = search.on & _landed(search, s.mode, seen, values, dt, s.t)
         keep = good & ~grazed & (found | ~search.on)
+        # The event itself decides what becomes of the contacts: no correction before it.
+        y = jax.tree.map(lambda a, b: jnp.where(found, a, b), y, kept)
 
-        y = State(normalize(flow.mechanism, y.q), y.v, y.ledger)
-        t = jnp.where(last & ~s.search.on, until, s.t + dt)
-        closed = s.mode.modes != OPEN
-        drift = jnp.max(jnp.where(closed, jnp.abs(seen.gap), 0.0))
-        settled = flow.project(t, y, s.mode)
-        y = jax.tree.map(lambda a, b: jnp.where(found, a, b), y, settled)
-
-        def choose(a, b):
+        def choose(a: Any, b: Any) -> Any:
             return jax.tree.map(lambda a, b: jnp.where(keep, a, b), a, b)
 
         # A search leaves the stride of ordinary steps as it was.
-        dt_next = jnp.where(s.search.on, s.dt, next_step(dt, ratio, order))
-        dt_next = jnp.where(grazed, reach, dt_next)
-        trial = _guess(search, s, dt, seen, values)
-        search = eqx.tree_at(lambda s: s.trial, search, trial)
-        stuck = dt_next <= 1e-15 * (1.0 + jnp.abs(s.t))
-        bad = stuck & ~search.on & ~keep
+        stride = jnp.where(s.search.on, s.dt, next_step(dt, ratio, _ORDER))
+        stride = jnp.where(grazed, reach, stride)
         steps = s.steps + 1
         status = jnp.where(steps >= solver.max_steps, STEPS_USED_UP, s.status)
-        status = jnp.where(bad, NOT_FINITE, status)
-        status = jnp.where(keep & ~found & (t >= until), DONE, status)
-        record = keep & ~found
+        stuck = (stride <= 1e-15 * (1.0 + jnp.abs(s.t))) & ~keep & ~search.on
+        status = jnp.where(stuck, NOT_FINITE, status)
+        status = jnp.where(keep & ~found & last, DONE, status)
+        drift = jnp.max(jnp.where(s.mode.modes != OPEN, jnp.abs(seen.gap), 0.0))
         return Loop(
             t=jnp.where(keep, t, s.t),
             y=choose(y, s.y),
@@ -195,39 +193,62 @@ def run_loop(
             k=choose(k, s.k),
             seen=choose(seen, s.seen),
             values=jnp.where(keep, values, s.values),
-            dt=dt_next,
+            dt=stride,
             search=search,
-            pending=found,
+            phase=jnp.where(found, EVENT, STEP),
+            cause=Cause(search.target // 2, search.target % 2),
             steps=steps,
             events=s.events,
             cascade=jnp.where(keep & (dt > 0), 0, s.cascade),
             drift=jnp.maximum(s.drift, jnp.where(keep, drift, 0.0)),
             status=status,
-            records=recorder.add_if(record, s.records, t, y, k, seen, s.mode),
+            records=recorder.add_if(keep & ~found, s.records, t, y, k, seen, s.mode),
             log=s.log,
         )
 
     def one_pass(s: Loop) -> Loop:
-        return jax.lax.cond(s.pending, event, step, s)
+        return jax.lax.cond(s.phase == STEP, step, event, s)
 
-    return jax.lax.while_loop(lambda s: s.status == RUNNING, one_pass, start())
-
-
-def _with_values(flow: Flow, t: Scalar, y: State, mode: Mode):
-    k, seen = flow.rate(t, y, mode)
-    return k, (seen, flow.event_values(seen, mode))
+    start = _start(flow, solver, y0, until, recorder, max_events)
+    return jax.lax.while_loop(lambda s: s.status == RUNNING, one_pass, start)
 
 
-def _first_step(y: State, k: State, solver: Solver, until: Scalar) -> Scalar:
-    """A step that changes the state by a small part of itself (Hairer, Norsett, Wanner II.4)."""
-
-    def size(x: Array, like: Array) -> Array:
-        return jnp.sqrt(jnp.mean((x / (solver.atol + solver.rtol * jnp.abs(like))) ** 2))
-
-    d0 = jnp.maximum(size(y.q, y.q), size(y.v, y.v))
-    d1 = jnp.maximum(size(k.q, y.q), size(k.v, y.v))
-    dt = jnp.where((d0 > 1e-5) & (d1 > 1e-5), 0.01 * d0 / jnp.maximum(d1, 1e-300), 1e-6)
-    return jnp.clip(dt, 1e-9, until)
+def _start(
+    flow: Flow, solver: Solver, y0: State, until: Scalar, recorder: Any, max_events: int
+) -> Loop:
+    """Nothing is known yet: the first pass settles the modes, as after an event."""
+    n, dim = flow.contacts.count, flow.contacts.dim
+    dtype = y0.q.dtype
+    zero, whole, flag = jnp.zeros((), dtype), jnp.asarray(0), jnp.asarray(False)
+    mode = Mode(jnp.full(n, OPEN), jnp.zeros((n, dim - 1), dtype))
+    k = jax.tree.map(jnp.zeros_like, y0)
+    rows = jnp.zeros((n, dim), dtype)
+    seen = Seen(rows, rows[:, 0], rows)
+    values = jnp.zeros((n, 2), dtype)
+    nobody = Cause(jnp.asarray(-1), whole)
+    event = Happening(
+        zero, nobody, flag, flag, mode.modes, mode.modes, rows, rows, rows, rows[:, 0], rows,
+        zero, zero, zero, rows[:, 0],
+    )  # fmt: skip
+    return Loop(
+        t=zero,
+        y=y0,
+        mode=mode,
+        k=k,
+        seen=seen,
+        values=values,
+        dt=jnp.minimum(until, _FIRST_STEP),
+        search=Search(flag, zero, zero, zero, values, zero, zero, whole, whole, whole),
+        phase=jnp.asarray(EVENT),
+        cause=nobody,
+        steps=whole,
+        events=whole,
+        cascade=whole,
+        drift=zero,
+        status=jnp.asarray(RUNNING),
+        records=recorder.start(zero, y0, k, seen, mode),
+        log=jax.tree.map(lambda x: jnp.zeros((max_events, *x.shape), x.dtype), event),
+    )
 
 
 def _narrow(s: Search, values_start: Array, dt: Scalar, values: Array, fallen: Array) -> Search:
@@ -278,20 +299,16 @@ def _landed(
     return close | narrow | (search.passes >= _MAX_SEARCH)
 
 
-def _missing(flow: Flow, s: Loop) -> Scalar:
+def _missing(s: Loop) -> Scalar:
     """The time from the state of a pending event to the event itself, to first order [s]."""
-    contact, function = s.search.target // 2, s.search.target % 2
-    is_gap = (function == 0) & (s.mode.modes[contact] == OPEN)
-
-    def value(t, y):
-        _, (seen, values) = _with_values(flow, t, y, s.mode)
-        return jnp.where(is_gap, seen.gap[contact], values[contact, function])
-
-    g, slope = jax.jvp(value, (s.t, s.y), (jnp.ones_like(s.t), s.k))
+    contact, function = s.cause.contact, s.cause.function
+    slope, is_gap = _rate_of_target(s.search, s.mode, s.seen)
+    value = jnp.where(is_gap, s.seen.gap[contact], s.values[contact, function])
     falling = slope < 0
-    shift = jnp.where(falling, -g / jnp.where(falling, slope, -1.0), 0.0)
-    # A function that only grazes zero has no such correction.
-    return jnp.where(jnp.abs(shift) <= 1e-3 * s.dt, shift, 0.0)
+    shift = jnp.where(falling, -value / jnp.where(falling, slope, -1.0), 0.0)
+    # A function that only grazes zero has no such correction; nor has the start.
+    small = jnp.abs(shift) <= 1e-3 * s.dt
+    return jnp.where(small & (contact >= 0), shift, 0.0)
 
 
 def _guess(search: Search, s: Loop, dt: Scalar, seen: Seen, values: Array) -> Scalar:
@@ -329,13 +346,3 @@ def _grazing(s: Loop, seen: Seen, dt: Scalar) -> tuple[Bool[Array, ""], Scalar]:
     first = jnp.min(jnp.where(grazes, theta, 1.0))
     # A little short of the lowest point, where the gap still closes.
     return jnp.any(grazes), 0.99 * dt * first
-
-
-def _empty_log(
-    flow: Flow, resolve: Callable, law: Any, t: Scalar, y: State, mode: Mode, size: int
-) -> Happening:
-    zero = jnp.asarray(0)
-    shape = jax.eval_shape(
-        lambda: happen(flow, resolve, law, t, y, mode, zero, zero)[2],
-    )
-    return jax.tree.map(lambda x: jnp.zeros((size, *x.shape), x.dtype), shape)

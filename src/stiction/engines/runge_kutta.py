@@ -1,7 +1,7 @@
-"""One explicit Runge-Kutta step whose last stage is kept.
+"""Explicit Runge-Kutta steps whose last stage is taken apart.
 
 diffrax owns the coefficients. Its own `step` hides the last stage, which here carries what the
-event functions need (contact forces at the end of the step), so the stages are written out.
+event functions need (contact forces at the end of the step) and belongs to the corrected state.
 """
 
 from collections.abc import Callable
@@ -20,46 +20,59 @@ TABLEAUS = {"tsit5": diffrax.Tsit5.tableau, "dopri5": diffrax.Dopri5.tableau}
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 
 
-def explicit_step(
+def explicit_stages(
     tableau: diffrax.ButcherTableau,
-    field: Callable[[Scalar, Any], tuple[Any, Any]],
+    field: Callable[[Scalar, Any], Any],
     t: Scalar,
     y: Any,
     k1: Any,
     dt: Scalar,
-) -> tuple[Any, Any, Any, Any]:
-    """A step from (t, y) over dt, given the derivative k1 there.
+) -> tuple[Any, Any]:
+    """The stages of a step from (t, y) over dt, but for the last, and the new state.
+
+    A loop, so that the field is compiled once whatever the number of stages.
 
     Args:
         tableau: The method; its last stage is at the new state.
-        field: (t, y) to (dy/dt, whatever else is known there).
+        field: (t, y) to dy/dt.
         t: Time.
         y: State, a pytree.
         k1: dy/dt at (t, y).
         dt: Length of the step.
 
     Returns:
-        The new state, its error estimate, dy/dt at the new state, and whatever else is known there.
+        The stages, stacked, with room for the last one; and the new state.
     """
-    stages = [k1]
-    y_next, k, seen = y, k1, None
-    for c, row in zip(tableau.c, tableau.a_lower, strict=True):
-        y_next = _combine(y, stages, row, dt)
-        k, seen = field(t + float(c) * dt, y_next)
-        stages.append(k)
-    error = _combine(None, stages, tableau.b_error, dt)
-    return y_next, error, k, seen
+    rows = tableau.a_lower
+    count = len(rows) + 1
+    weights = np.zeros((count - 1, count))
+    for i, row in enumerate(rows):
+        weights[i, : len(row)] = row
+    a, c = jnp.asarray(weights), jnp.asarray(tableau.c)
+    stages = jax.tree.map(lambda k: jnp.zeros((count, *k.shape), k.dtype).at[0].set(k), k1)
+
+    def stage(i: Array, stages: Any) -> Any:
+        k = field(t + c[i].astype(dt.dtype) * dt, combine(y, stages, a[i], dt))
+        return jax.tree.map(lambda s, x: s.at[i + 1].set(x), stages, k)
+
+    stages = jax.lax.fori_loop(0, count - 2, stage, stages)
+    return stages, combine(y, stages, a[count - 2], dt)
 
 
-def _combine(y: Any, stages: list[Any], weights: np.ndarray, dt: Scalar) -> Any:
-    """y + dt Σ weight · stage, leaf by leaf; zero weights cost nothing."""
+def combine(y: Any, stages: Any, weights: Array, dt: Scalar) -> Any:
+    """y + dt Σ weight · stage; without y, the sum alone."""
 
-    def combine(*leaves: Array) -> Array:
-        terms = [float(w) * k for w, k in zip(weights, leaves, strict=False) if w != 0]
-        return dt * sum(terms[1:], terms[0])
+    def total(k: Array) -> Array:
+        return dt * jnp.tensordot(weights.astype(k.dtype), k, axes=1)
 
-    change = jax.tree.map(combine, *stages[: len(weights)])
+    change = jax.tree.map(total, stages)
     return change if y is None else jax.tree.map(jnp.add, y, change)
+
+
+def step_error(tableau: diffrax.ButcherTableau, stages: Any, last: Any, dt: Scalar) -> Any:
+    """The error estimate of a step, once its last stage is known."""
+    full = jax.tree.map(lambda s, x: s.at[-1].set(x), stages, last)
+    return combine(None, full, jnp.asarray(tableau.b_error), dt)
 
 
 def error_ratio(error: Any, y: Any, y_next: Any, rtol: Scalar, atol: Scalar) -> Scalar:
