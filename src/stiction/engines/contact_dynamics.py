@@ -36,7 +36,7 @@ class ContactDynamics(eqx.Module):
         """v̇ under contact forces [N]."""
         return self.free + self.change(force)
 
-    def change(self, impulse: Float[Array, "m"]) -> Float[Array, "nv"]:
+    def change(self, impulse: Float[Array, "m *k"]) -> Float[Array, "nv *k"]:
         """M⁻¹ Jᵀ p: how v changes under contact impulses [N·s] (or v̇ under forces)."""
         return solve_upper(self.L, self.Y @ impulse)
 

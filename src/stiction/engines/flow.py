@@ -134,10 +134,12 @@ class Flow(eqx.Module):
     def _correction(self, d: ContactDynamics, mode: Mode) -> tuple[Array, Array]:
         u = d.contacts.velocity
         n, dim = u.shape
-        normal = jnp.zeros((n, dim), bool).at[:, -1].set(mode.modes != OPEN).reshape(-1)
-        gaps = jnp.zeros((n, dim), u.dtype).at[:, -1].set(d.contacts.gap).reshape(-1)
-        shift = -d.change(_least(d.W, gaps, normal))
-        slow = -d.change(_least(d.W, u.reshape(-1), known_rows(mode.modes, dim)))
+        gaps = jnp.zeros((n, dim), u.dtype).at[:, -1].set(d.contacts.gap)
+        wrong = jnp.stack([gaps.reshape(-1), u.reshape(-1)], axis=1)
+        rows = known_rows(mode.modes, dim).astype(u.dtype)[:, None]
+        K = rows * d.W * rows.T + jnp.diag(1 - rows[:, 0])
+        impulses = rows * solve_redundant(K, rows * wrong, jnp.max(jnp.diag(d.W)))
+        shift, slow = -d.change(impulses).T
         return shift, slow
 
     def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "n 2"]:
@@ -180,10 +182,3 @@ def slip_direction(
     along = jnp.sum(velocity * settled, axis=1, keepdims=True)
     speed = jnp.sqrt(jnp.sum(velocity**2, axis=1, keepdims=True) + 1e-300)
     return jnp.where(along > 1e-12, velocity / speed, settled)
-
-
-def _least(W: Array, b: Array, rows: Array) -> Array:
-    """The least x in the given rows with (W x) = b there."""
-    r = rows.astype(W.dtype)
-    K = r[:, None] * W * r[None, :] + jnp.diag(1 - r)
-    return r * solve_redundant(K, r * b, jnp.max(jnp.diag(W)))

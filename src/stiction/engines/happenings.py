@@ -1,7 +1,7 @@
 """What happens at an event: an impact, a contact that parts, begins to slip or comes to stick.
 
-An event is carried out in one or two passes of the loop: if something collides, velocities jump; then
-(or at once, if nothing does) the mode is settled at the new velocities.
+An event is carried out in one or two passes of the loop: if something collides, velocities jump;
+then (or at once, if nothing does) the mode is settled at the new velocities.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ REST = 1e-9  # slower than this a touching contact neither parts nor slides [m/s
 
 
 class Cause(eqx.Module):
-    """Which event function has fallen below zero: a contact's first or second; none at the start."""
+    """Which event function has fallen below zero: a contact's first or second; none at first."""
 
     contact: Int[Array, ""]
     function: Int[Array, ""]
@@ -136,7 +136,6 @@ def collide(
 
 def settle(
     flow: Flow,
-    t: Scalar,
     y: State,
     mode: Mode,
     cause: Cause,

@@ -11,8 +11,9 @@ from stiction._arrays import Array, ArrayLike, Float, Scalar
 from stiction._errors import InputError, unknown
 from stiction.engines import hybrid_loop as loops
 from stiction.engines.flow import Flow, State
+from stiction.engines.happenings import Happening
 from stiction.engines.hybrid_loop import Loop, run_loop
-from stiction.engines.records import KeepNothing, KeepSteps, Row, sample
+from stiction.engines.records import Row, sample
 from stiction.engines.result import RESULTS, Trajectory
 from stiction.engines.solver import Solver
 from stiction.impacts import IMPACT_LAWS
@@ -125,11 +126,13 @@ def _simulate(
     flow = Flow(mechanism, contacts, control, law.mu_static, law.mu_dynamic)
     resolve = IMPACT_LAWS[law.impact](law.energy_method)
     start = State(normalize(mechanism, q), v, jnp.zeros(4, q.dtype))
-    recorder = KeepSteps(solver.max_steps + 2 * max_events + 2) if samples > 2 else KeepNothing()
-    loop = run_loop(flow, resolve, law, solver, start, until, recorder, max_events)
+    rows = solver.max_steps + 2 * max_events + 2 if samples > 2 else 0
+    loop, kept = run_loop(
+        flow, resolve, law, solver, start, until, rows=rows, max_events=max_events
+    )
     times = jnp.linspace(0, 1, samples, dtype=q.dtype) * until
     if samples > 2:
-        rows = sample(mechanism, loop.records, times)
+        rows = sample(mechanism, kept.records, times)
         reached = times <= loop.t
     else:
         rows = _ends(start, loop, times)
@@ -145,12 +148,12 @@ def _simulate(
         actuator_work=ledger[:, 0],
         damping_loss=ledger[:, 1],
         friction_loss=ledger[:, 2],
-        impact_loss=_impact_loss(loop, times),
+        impact_loss=_impact_loss(kept.log, loop.events, times),
         support_work=ledger[:, 3],
         effort=jax.vmap(lambda a, b, c: actuator_effort(mechanism, a, b, c))(rows.y.q, rows.y.v, u),
         force=rows.force,
         modes=rows.modes,
-        events=loop.log,
+        events=kept.log,
         n_events=loop.events,
         drift=loop.drift,
         steps=loop.steps,
@@ -167,12 +170,11 @@ def _ends(start: State, loop: Loop, times: Array) -> Row:
     return jax.tree.map(lambda a, b: jnp.stack([a, b]), first, last)
 
 
-def _impact_loss(loop: Loop, times: Array) -> Array:
+def _impact_loss(log: Happening, events: Array, times: Array) -> Array:
     """Kinetic energy lost in impacts up to each time."""
-    count = loop.log.time.shape[0]
-    happened = jnp.arange(count) < loop.events
-    loss = jnp.where(happened, loop.log.kinetic_before - loop.log.kinetic_after, 0.0)
-    when = jnp.where(happened, loop.log.time, jnp.inf)
+    happened = jnp.arange(log.time.shape[0]) < events
+    loss = jnp.where(happened, log.kinetic_before - log.kinetic_after, 0.0)
+    when = jnp.where(happened, log.time, jnp.inf)
     total = jnp.concatenate([jnp.zeros(1, loss.dtype), jnp.cumsum(loss)])
     return total[jnp.searchsorted(when, times, side="right")]
 

@@ -19,6 +19,7 @@ from stiction.engines.contact_dynamics import ContactDynamics
 from stiction.engines.flow import Flow, Mode, Seen, State
 from stiction.engines.forces import OPEN
 from stiction.engines.happenings import Cause, Happening, collide, quiet, settle, touches
+from stiction.engines.records import Records, Row, add_row, no_records, room_for, write
 from stiction.engines.runge_kutta import (
     TABLEAUS,
     error_ratio,
@@ -58,7 +59,7 @@ class Search(eqx.Module):
 
 
 class Loop(eqx.Module):
-    """What a pass hands to the next."""
+    """What a pass hands to the next, but for what is kept of the run."""
 
     t: Scalar
     y: State
@@ -69,13 +70,20 @@ class Loop(eqx.Module):
     dt: Scalar  # the stride of ordinary steps
     search: Search
     phase: Int[Array, ""]  # STEP, EVENT, or AFTER_IMPACT
-    cause: Cause
+    current: Happening  # the event being carried out
     steps: Int[Array, ""]
     events: Int[Array, ""]
     cascade: Int[Array, ""]  # events since time last moved on
     drift: Scalar  # the largest gap of a kept contact before it was brought back [m]
     status: Int[Array, ""]
-    records: Any
+    keep: Bool[Array, ""]  # the state is to be kept as a row
+    happened: Bool[Array, ""]  # the current event is over
+
+
+class Kept(eqx.Module):
+    """What is kept of a run. Apart from the loop's state, for branches copy what they are given."""
+
+    records: Records
     log: Happening
 
 
@@ -86,10 +94,11 @@ def run_loop(
     solver: Solver,
     y0: State,
     until: Scalar,
-    recorder: Any,
+    *,
+    rows: int,
     max_events: int,
-) -> Loop:
-    """Simulate from y0 over `until` seconds."""
+) -> tuple[Loop, Kept]:
+    """Simulate from y0 over `until` seconds; keep up to `rows` states and `max_events` events."""
     tableau = TABLEAUS[solver.method]
 
     def event(s: Loop) -> Loop:
@@ -98,11 +107,7 @@ def run_loop(
         y = jax.tree.map(lambda y, k: y + shift * k, s.y, s.k)
         t = s.t + shift
         d, power = flow.dynamics(t, y, s.mode.modes)
-        s = eqx.tree_at(
-            lambda s: (s.t, s.y, s.records),
-            s,
-            (t, y, recorder.add(s.records, t, y, s.k, s.seen, s.mode)),
-        )
+        s = eqx.tree_at(lambda s: (s.t, s.y), s, (t, y))
         _, collides = touches(d, s.mode)
         s = jax.lax.cond(jnp.any(collides), _collide, _settle, s, d, power)
         status = jnp.where(s.events >= max_events, EVENTS_USED_UP, s.status)
@@ -116,34 +121,31 @@ def run_loop(
 
     def _collide(s: Loop, d: ContactDynamics, power: Array) -> Loop:
         del power
-        y, what = collide(flow, resolve, law, s.t, s.y, s.mode, s.cause, d)
-        # A second impact at the same instant has its own entry.
-        events = s.events + (s.phase == AFTER_IMPACT)
-        log = jax.tree.map(lambda b, x: b.at[events].set(x, mode="drop"), s.log, what)
+        y, what = collide(flow, resolve, law, s.t, s.y, s.mode, s.current.cause, d)
         return eqx.tree_at(
-            lambda s: (s.y, s.phase, s.events, s.log),
+            lambda s: (s.y, s.phase, s.current, s.keep, s.happened),
             s,
-            (y, jnp.full_like(s.phase, AFTER_IMPACT), events, log),
+            (y, jnp.full_like(s.phase, AFTER_IMPACT), what, jnp.asarray(False), jnp.asarray(False)),
         )
 
     def _settle(s: Loop, d: ContactDynamics, power: Array) -> Loop:
         after = s.phase == AFTER_IMPACT
-        y, mode, k, seen, consistent = settle(flow, s.t, s.y, s.mode, s.cause, after, d, power)
-        fresh = quiet(s.t, s.y, s.mode, s.cause, d)
-        prior = jax.tree.map(lambda b: b[s.events], s.log)
-        what = jax.tree.map(lambda a, b: jnp.where(after, a, b), prior, fresh)
+        cause = s.current.cause
+        y, mode, k, seen, consistent = settle(flow, s.y, s.mode, cause, after, d, power)
+        fresh = quiet(s.t, s.y, s.mode, cause, d)
+        what = jax.tree.map(lambda a, b: jnp.where(after, a, b), s.current, fresh)
         what = eqx.tree_at(lambda h: (h.modes_after, h.consistent), what, (mode.modes, consistent))
-        log = jax.tree.map(lambda b, x: b.at[s.events].set(x, mode="drop"), s.log, what)
         # Settling at the start is no event, unless something collided.
-        counts = after | (s.cause.contact >= 0)
+        counts = after | (cause.contact >= 0)
         return eqx.tree_at(
             lambda s: (
-                s.y, s.mode, s.k, s.seen, s.values, s.phase, s.events, s.log, s.records
+                s.y, s.mode, s.k, s.seen, s.values, s.phase, s.current, s.events, s.keep,
+                s.happened,
             ),
             s,
             (
                 y, mode, k, seen, flow.event_values(seen, mode), jnp.full_like(s.phase, STEP),
-                s.events + counts, log, recorder.add(s.records, s.t, y, k, seen, mode),
+                what, s.events + counts, jnp.asarray(True), counts,
             ),
         )  # fmt: skip
 
@@ -186,6 +188,7 @@ def run_loop(
         status = jnp.where(stuck, NOT_FINITE, status)
         status = jnp.where(keep & ~found & last, DONE, status)
         drift = jnp.max(jnp.where(s.mode.modes != OPEN, jnp.abs(seen.gap), 0.0))
+        cause = Cause(search.target // 2, search.target % 2)
         return Loop(
             t=jnp.where(keep, t, s.t),
             y=choose(y, s.y),
@@ -196,59 +199,63 @@ def run_loop(
             dt=stride,
             search=search,
             phase=jnp.where(found, EVENT, STEP),
-            cause=Cause(search.target // 2, search.target % 2),
+            current=eqx.tree_at(lambda h: h.cause, s.current, cause),
             steps=steps,
             events=s.events,
             cascade=jnp.where(keep & (dt > 0), 0, s.cascade),
             drift=jnp.maximum(s.drift, jnp.where(keep, drift, 0.0)),
             status=status,
-            records=recorder.add_if(keep & ~found, s.records, t, y, k, seen, s.mode),
-            log=s.log,
+            keep=keep,
+            happened=jnp.asarray(False),
         )
 
-    def one_pass(s: Loop) -> Loop:
-        return jax.lax.cond(s.phase == STEP, step, event, s)
+    def one_pass(carry: tuple[Loop, Kept]) -> tuple[Loop, Kept]:
+        s, kept = carry
+        s = jax.lax.cond(s.phase == STEP, step, event, s)
+        records = add_row(kept.records, _row(s), s.keep)
+        log = write(kept.log, s.current, s.events - 1, s.happened)
+        return s, Kept(records, log)
 
-    start = _start(flow, solver, y0, until, recorder, max_events)
-    return jax.lax.while_loop(lambda s: s.status == RUNNING, one_pass, start)
+    start = _start(flow, y0, until)
+    kept = Kept(no_records(_row(start), rows), room_for(start.current, max_events))
+    return jax.lax.while_loop(lambda c: c[0].status == RUNNING, one_pass, (start, kept))
 
 
-def _start(
-    flow: Flow, solver: Solver, y0: State, until: Scalar, recorder: Any, max_events: int
-) -> Loop:
+def _row(s: Loop) -> Row:
+    return Row(s.t, s.y, s.k, s.seen.force, s.mode.modes)
+
+
+def _start(flow: Flow, y0: State, until: Scalar) -> Loop:
     """Nothing is known yet: the first pass settles the modes, as after an event."""
     n, dim = flow.contacts.count, flow.contacts.dim
     dtype = y0.q.dtype
     zero, whole, flag = jnp.zeros((), dtype), jnp.asarray(0), jnp.asarray(False)
     mode = Mode(jnp.full(n, OPEN), jnp.zeros((n, dim - 1), dtype))
-    k = jax.tree.map(jnp.zeros_like, y0)
     rows = jnp.zeros((n, dim), dtype)
-    seen = Seen(rows, rows[:, 0], rows)
     values = jnp.zeros((n, 2), dtype)
     nobody = Cause(jnp.asarray(-1), whole)
-    event = Happening(
-        zero, nobody, flag, flag, mode.modes, mode.modes, rows, rows, rows, rows[:, 0], rows,
-        zero, zero, zero, rows[:, 0],
-    )  # fmt: skip
     return Loop(
         t=zero,
         y=y0,
         mode=mode,
-        k=k,
-        seen=seen,
+        k=jax.tree.map(jnp.zeros_like, y0),
+        seen=Seen(rows, rows[:, 0], rows),
         values=values,
         dt=jnp.minimum(until, _FIRST_STEP),
         search=Search(flag, zero, zero, zero, values, zero, zero, whole, whole, whole),
         phase=jnp.asarray(EVENT),
-        cause=nobody,
+        current=Happening(
+            zero, nobody, flag, flag, mode.modes, mode.modes, rows, rows, rows, rows[:, 0], rows,
+            zero, zero, zero, rows[:, 0],
+        ),
         steps=whole,
         events=whole,
         cascade=whole,
         drift=zero,
         status=jnp.asarray(RUNNING),
-        records=recorder.start(zero, y0, k, seen, mode),
-        log=jax.tree.map(lambda x: jnp.zeros((max_events, *x.shape), x.dtype), event),
-    )
+        keep=flag,
+        happened=flag,
+    )  # fmt: skip
 
 
 def _narrow(s: Search, values_start: Array, dt: Scalar, values: Array, fallen: Array) -> Search:
@@ -301,7 +308,7 @@ def _landed(
 
 def _missing(s: Loop) -> Scalar:
     """The time from the state of a pending event to the event itself, to first order [s]."""
-    contact, function = s.cause.contact, s.cause.function
+    contact, function = s.current.cause.contact, s.current.cause.function
     slope, is_gap = _rate_of_target(s.search, s.mode, s.seen)
     value = jnp.where(is_gap, s.seen.gap[contact], s.values[contact, function])
     falling = slope < 0

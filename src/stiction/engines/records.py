@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
-from stiction.engines.flow import Mode, Seen, State
+from stiction.engines.flow import State
 from stiction.mechanism import Mechanism, normalize, rate, velocity_of_rate
 
 
@@ -28,49 +28,33 @@ class Records(eqx.Module):
     count: Int[Array, ""]
 
 
-class KeepSteps(eqx.Module):
-    """Keeps every accepted step, up to a number."""
-
-    size: int = eqx.field(static=True)
-
-    def start(self, t: Scalar, y: State, k: State, seen: Seen, mode: Mode) -> Records:
-        row = Row(t, y, k, seen.force, mode.modes)
-        rows = jax.tree.map(lambda x: jnp.zeros((self.size, *x.shape), x.dtype), row)
-        return self.add(Records(rows, jnp.asarray(0)), t, y, k, seen, mode)
-
-    def add(
-        self, records: Records, t: Scalar, y: State, k: State, seen: Seen, mode: Mode
-    ) -> Records:
-        return self.add_if(jnp.asarray(True), records, t, y, k, seen, mode)
-
-    def add_if(
-        self,
-        wanted: Bool[Array, ""],
-        records: Records,
-        t: Scalar,
-        y: State,
-        k: State,
-        seen: Seen,
-        mode: Mode,
-    ) -> Records:
-        row = Row(t, y, k, seen.force, mode.modes)
-        # What is not wanted is written beyond the end, where it is dropped.
-        place = jnp.where(wanted, records.count, self.size)
-        rows = jax.tree.map(lambda b, x: b.at[place].set(x, mode="drop"), records.rows, row)
-        return Records(rows, records.count + wanted)
+def no_records(row: Row, size: int) -> Records:
+    """Room for a number of rows like the given one; none for batches whose ends alone matter."""
+    return Records(room_for(row, size), jnp.asarray(0))
 
 
-class KeepNothing(eqx.Module):
-    """Keeps no steps: for batches of which only the ends matter."""
+def add_row(records: Records, row: Row, wanted: Bool[Array, ""]) -> Records:
+    """Write a row, if it is wanted."""
+    rows = write(records.rows, row, records.count, wanted)
+    return Records(rows, records.count + wanted)
 
-    def start(self, *_: Any) -> None:
-        return None
 
-    def add(self, *_: Any) -> None:
-        return None
+def room_for(item: Any, size: int) -> Any:
+    """Buffers for `size` items, and one more place for what is not wanted."""
+    places = size + 1 if size else 0
+    return jax.tree.map(lambda x: jnp.zeros((places, *x.shape), x.dtype), item)
 
-    def add_if(self, *_: Any) -> None:
-        return None
+
+def write(buffers: Any, item: Any, place: Int[Array, ""], wanted: Bool[Array, ""]) -> Any:
+    """Put an item into its place: in the program's memory, without a copy and without a branch."""
+
+    def put(b: Array, x: Array) -> Array:
+        if b.shape[0] == 0:
+            return b
+        index = jnp.where(wanted, jnp.minimum(place, b.shape[0] - 1), b.shape[0] - 1)
+        return jax.lax.dynamic_update_index_in_dim(b, x, index, 0)
+
+    return jax.tree.map(put, buffers, item)
 
 
 def sample(mechanism: Mechanism, records: Records, times: Float[Array, "s"]) -> Row:

@@ -4,10 +4,13 @@ A call into LAPACK (or cuSOLVER) costs more than the arithmetic when a matrix ha
 written out, the factorisation fuses into the program around it. Larger ones go to the library.
 """
 
+from collections.abc import Callable
+
 import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 
 from stiction._arrays import Array, Float
+from stiction.mechanism.spatial import cross
 
 _WRITTEN_OUT = 6  # up to this size; beyond it the program grows faster than the call costs
 _REGULARIZATION = 1e-9  # of singular systems, relative to their scale
@@ -54,28 +57,35 @@ def solve_factored(L: Float[Array, "n n"], b: Float[Array, "n *k"]) -> Float[Arr
     return solve_upper(L, solve_lower(L, b))
 
 
-def solve_general(A: Float[Array, "n n"], b: Float[Array, "n"]) -> Float[Array, "n"]:
-    """A⁻¹ b for any matrix, by Cramer's rule for two rows and LU factors beyond."""
-    if A.shape[0] == 1:
-        return b / A[0]
-    if A.shape[0] == 2:
+def invert(A: Float[Array, "n n"]) -> Callable[[Array], Array]:
+    """A function b ↦ A⁻¹ b, for any matrix: its adjugate up to three rows, LU factors beyond."""
+    n = A.shape[0]
+    if n == 1:
+        return lambda b: b / A[0, 0]
+    if n > 3:
+        factors = jsl.lu_factor(A)
+        return lambda b: jsl.lu_solve(factors, b)
+    if n == 2:
+        adjugate = jnp.stack([jnp.stack([A[1, 1], -A[0, 1]]), jnp.stack([-A[1, 0], A[0, 0]])])
         det = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
-        x = A[1, 1] * b[0] - A[0, 1] * b[1]
-        y = A[0, 0] * b[1] - A[1, 0] * b[0]
-        return jnp.stack([x, y]) / det
-    return jnp.linalg.solve(A, b)
+    else:
+        # Columns of the adjugate are cross products of rows.
+        adjugate = jnp.stack([cross(A[1], A[2]), cross(A[2], A[0]), cross(A[0], A[1])], axis=1)
+        det = A[0] @ adjugate[:, 0]
+    inverse = adjugate / det
+    return lambda b: inverse @ b
 
 
 def solve_redundant(
-    K: Float[Array, "m m"], b: Float[Array, "m"], scale: Float[Array, ""]
-) -> Float[Array, "m"]:
+    K: Float[Array, "m m"], b: Float[Array, "m *k"], scale: Float[Array, ""]
+) -> Float[Array, "m *k"]:
     """A solution of K x = b: the only one, or the least where K is singular but solvable.
 
     Proximal iterations x ← x + (K + ε)⁻¹ (b - K x) from zero stay in the range of K.
     """
     shift = _REGULARIZATION * scale
-    K_shifted = K + shift * jnp.eye(K.shape[0], dtype=K.dtype)
-    x = solve_general(K_shifted, b)
+    solve = invert(K + shift * jnp.eye(K.shape[0], dtype=K.dtype))
+    x = solve(b)
     for _ in range(_REFINEMENTS):
-        x = x + solve_general(K_shifted, b - K @ x)
+        x = x + solve(b - K @ x)
     return x
