@@ -16,7 +16,7 @@ from stiction.engines.hybrid_loop import Loop, run_loop
 from stiction.engines.records import Row, sample
 from stiction.engines.result import RESULTS, Trajectory
 from stiction.engines.solver import Solver
-from stiction.impacts import IMPACT_LAWS
+from stiction.impacts import ENERGY_METHODS, IMPACT_LAWS, impact_law
 from stiction.mechanism import (
     Mechanism,
     actuator_effort,
@@ -25,8 +25,6 @@ from stiction.mechanism import (
     potential_energy,
 )
 from stiction.surfaces import Contacts
-
-ENERGY_METHODS = ("off", "scale", "constrain")
 
 
 class Hybrid(eqx.Module):
@@ -124,7 +122,7 @@ def _simulate(
     max_events: int,
 ) -> Trajectory:
     flow = Flow(mechanism, contacts, control, law.mu_static, law.mu_dynamic)
-    resolve = IMPACT_LAWS[law.impact](law.energy_method)
+    resolve = impact_law(law.impact, law.energy_method)
     start = State(normalize(mechanism, q), v, jnp.zeros(4, q.dtype))
     rows = solver.max_steps + 2 * max_events + 2 if samples > 2 else 0
     loop, kept = run_loop(

@@ -26,9 +26,9 @@ def no_slip(problem: ImpactProblem) -> ImpactSolution:
         worst = jnp.argmin(normal)
         pulled = normal[worst] < -_PULL * jnp.max(jnp.abs(p))
         kept = jnp.where(pulled, kept.at[worst].set(False), kept)
-        return kept, _stick(problem, kept), pulled
+        return kept, stick_impulse(problem, kept), pulled
 
-    start = (problem.active, _stick(problem, problem.active), jnp.asarray(True))
+    start = (problem.active, stick_impulse(problem, problem.active), jnp.asarray(True))
     kept, p, _ = start
     if n > 1:
         kept, p, _ = jax.lax.while_loop(lambda s: s[2] & jnp.any(s[0]), release, start)
@@ -41,7 +41,7 @@ def no_slip(problem: ImpactProblem) -> ImpactSolution:
     )
 
 
-def _stick(problem: ImpactProblem, kept: Bool[Array, "n"]) -> Float[Array, "n dim"]:
+def stick_impulse(problem: ImpactProblem, kept: Bool[Array, "n"]) -> Float[Array, "n dim"]:
     """p = W⁻¹ (E - I) u⁻ on the kept contacts (3.14)."""
     u = problem.velocity
     n, dim = u.shape
