@@ -3,9 +3,9 @@ r"""The least slip inside friction cones: a small convex program, by an interior
 $$ \min_{p_t} \tfrac12 \sum_i w_i |u_{t,i}^+|^2 \quad\text{subject to}\quad
    |p_{t,i}| \le \mu_i p_{n,i}, \quad T^+ \le T_{max}. $$
 
-Everything is affine or a convex quadratic in p_t, and friction-free impulses lie inside the cones, so
-a barrier method from there converges for certain. The number of steps is fixed: no branch, no loop
-that waits.
+Everything is affine or a convex quadratic in p_t, and friction-free impulses lie inside the cones,
+so a barrier method from there converges for certain. The number of steps is fixed: no branch, no
+loop that waits.
 """
 
 import jax

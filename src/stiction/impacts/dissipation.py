@@ -3,12 +3,12 @@ r"""The dissipation principle for oblique impacts, with or without a bound on en
 flickinger (4.4)-(4.10): if the no-slip impulses are not inside the static cones, the tangential
 velocities afterwards are those that minimise
 
-$$ \sum_i (\mu_s - \mu_i)^2 + |u_{t,i}^+|^2 \quad\text{subject to}\quad |p_{t,i}|^2 \le \mu_i^2 p_{n,i}^2,
-   \quad p_{n,i} \ge 0, $$
+$$ \sum_i (\mu_s - \mu_i)^2 + |u_{t,i}^+|^2 \quad\text{subject to}\quad
+   |p_{t,i}|^2 \le \mu_i^2 p_{n,i}^2, \quad p_{n,i} \ge 0, $$
 
 with $\mu_i = \mu_{min,i} + (\mu_s - \mu_{min,i}) e^{-(|u_{t,i}^+| / v_s)^a}$ and
-$\mu_{min,i} = \min(\mu_d, \mu_{f,i})$, μ_f the coefficient that sticking would need. (5.6)-(5.14) add
-$T^+ \le e^* T^-$.
+$\mu_{min,i} = \min(\mu_d, \mu_{f,i})$, μ_f the coefficient that sticking would need. (5.6)-(5.14)
+add $T^+ \le e^* T^-$.
 
 The problem is not convex, but it is so only through the jump of μ between sticking and sliding, for
 v_s is tiny: a contact either sticks (cost 0, static cone) or slides (cost at least (μ_s - μ_min)²,

@@ -1,12 +1,13 @@
-r"""Impacts in which the normal velocities afterwards are known and the tangential impulses are free.
+r"""Impacts with known normal velocities afterwards: the tangential impulses are free.
 
 With $u_n^+ = -e u_n^-$ prescribed, the normal impulses and the tangential velocities afterwards are
 affine in the tangential impulses p_t:
 
-$$ p_n = a + B p_t, \qquad u_t^+ = c + D p_t, \qquad D = W_{tt} - W_{tn} W_{nn}^{-1} W_{nt} \ge 0. $$
+$$ p_n = a + B p_t, \quad u_t^+ = c + D p_t, \quad D = W_{tt} - W_{tn} W_{nn}^{-1} W_{nt} \ge 0. $$
 
-Written in impulses rather than in velocities (flickinger (4.8) inverts W), this also serves redundant
-contacts. A contact that would have to be pulled even without friction is released: it parts by itself.
+Written in impulses rather than in velocities (flickinger (4.8) inverts W), this also serves
+redundant contacts. A contact that would have to be pulled even without friction is released: it
+parts by itself.
 """
 
 import equinox as eqx
