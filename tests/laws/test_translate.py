@@ -157,7 +157,7 @@ def test_drake_force_is_the_law():
 
 
 def test_simbody_force_is_the_law():
-    """Its calcForce: k = E^(2/3)/2 of two equal surfaces, f = (4/3) k x sqrt(R k x)(1 + 3/2 c v)."""
+    """Its calcForce: k = E^(2/3)/2 for equal surfaces, f = (4/3) k x sqrt(R k x)(1 + 3/2 c v)."""
     p = ENGINES["simbody"].to(HERTZ).parameters
     x, v = grid()
     k = 0.5 * p["stiffness"] ** (2 / 3)

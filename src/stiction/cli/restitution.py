@@ -70,21 +70,20 @@ def restitution(
         raise InputError("`--speed` is needed: the speed of approach in m/s")
     require_positive("--speed", speed, "m/s")
     require_at_least("--exponent", exponent, 1.0)
-    if (mass is None) != (stiffness is None):
-        raise InputError("`--mass` and `--stiffness` must be given together")
-    if mass is not None:
+    body = None
+    if mass is not None and stiffness is not None:
         require_positive("--mass", mass, "kg")
         require_positive("--stiffness", stiffness, "N/m^n")
+        body = {"mass": mass, "stiffness": stiffness, "exponent": exponent}
+    elif mass is not None or stiffness is not None:
+        raise InputError("`--mass` and `--stiffness` must be given together")
     if wanted is not None:
         require_restitution("--restitution", wanted, zero=False)
         d = float(impact.dissipation_for_restitution(wanted, speed))
-    elif alpha is not None:
-        require_at_least("--alpha", alpha, 0.0, "s/m")
-        d = 1.5 * alpha
     else:
-        require_at_least("--dissipation", dissipation, 0.0, "s/m")
-        d = dissipation
-    body = None if mass is None else {"mass": mass, "stiffness": stiffness, "exponent": exponent}
+        value = 1.5 * alpha if alpha is not None else dissipation
+        d = 0.0 if value is None else value
+        require_at_least(named[0], d if alpha is None else alpha, 0.0, "s/m")
     rows = _speeds(speeds, speed) if table or speeds else None
     directory = OutputDirectory(out or "out/restitution", force=force) if plot or out else None
 

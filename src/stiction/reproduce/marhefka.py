@@ -74,7 +74,8 @@ def check_loops(impacts: Impacts) -> list[Check]:
     """Loop area by integration equals the energy lost; the force is never negative."""
     exact = impacts.exact_loss()
     error = np.max(np.abs(np.asarray(impacts.integrate().energy_lost) / exact - 1))
-    lowest = min(np.min(loop(*(float(a[i]) for a in impacts))[1]) for i in range(len(exact)))
+    each = zip(*(a.tolist() for a in impacts), strict=True)
+    lowest = min(np.min(loop(m, k, alpha, v)[1]) for m, k, alpha, v in each)
     return [
         check_below("loop area by integration equals the energy lost, relative", error, 1e-8),
         Check("the force is never negative", bool(lowest >= 0), float(lowest), ">= 0"),
@@ -232,7 +233,7 @@ def figure_6() -> Reproduction:
         figure=figure,
         checks=[
             check_below("force starts and ends at zero, relative to its peak", max(ends), 1e-7),
-            Check("the force is never negative", min(lowest) >= 0, min(lowest), ">= 0"),
+            Check("the force is never negative", bool(min(lowest) >= 0), min(lowest), ">= 0"),
             check_below("the impulse is m (v_i + v_o) for every k, relative", spread, 1e-8),
         ],
     )
@@ -309,7 +310,9 @@ def figure_8() -> Reproduction:
             check_close(
                 "depth in lasting support is 500 N / k, in mm", 1e3 * settled, 1e3 * static, 1e-6
             ),
-            Check("the foot lifts off", run.events[-1][1] == "separation" and run.depth[-1] < 0),
+            Check(
+                "the foot lifts off", run.events[-1][1] == "separation" and bool(run.depth[-1] < 0)
+            ),
             check_below("energy ledger closes, of the energy exchanged", run.ledger_error, 1e-8),
         ],
     )

@@ -1,6 +1,6 @@
 r"""Chrono: kn, gn of a smooth-contact (SMC) material.
 
-Two force models, both with `UseMaterialProperties(false)` [Chrono]:
+Two force models, both with `UseMaterialProperties(false)` [Tasora2016]:
 
 - **Hooke**, in every Chrono: $f = k_n x + m g_n \dot x$, clamped, $m$ the effective mass.
 - **Flores**, in Chrono::Multicore only (Chrono itself falls back to Hooke):

@@ -1,6 +1,6 @@
 r"""Drake: `hunt_crossley_dissipation`, `point_contact_stiffness`, friction.
 
-Drake's point contact is $f = k x (1 + d \dot x)_+$ [Drake]: the same law with
+Drake's point contact is $f = k x (1 + d \dot x)_+$ [Drake2019]: the same law with
 $n = 1$. A pair combines as $k = k_a k_b / (k_a + k_b)$ and $d = (k_b d_a + k_a d_b)/(k_a + k_b)$,
 so that each of two equal surfaces has $2 k$ and $d$. Friction combines as $2 \mu_a \mu_b / (\mu_a +
 \mu_b)$, which leaves equal ones as they are.

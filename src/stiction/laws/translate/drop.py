@@ -9,9 +9,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 
+from stiction._arrays import Scalar
 from stiction.laws.impact.integrate import integrate_impact
+from stiction.laws.normal.hunt_crossley import HuntCrossley
 from stiction.laws.translate.contact import CompliantContact
 
 GRAVITY = 9.81  # [m/s²]
@@ -80,12 +84,14 @@ def restitution_under(contact: CompliantContact, gravity: float) -> float:
     """Restitution of the contact's own law when the weight presses on it too; 0 if it stays."""
     if gravity == 0:
         return contact.restitution
-    load = contact.mass * gravity
-    impact = integrate_impact(
-        contact.law, mass=float(contact.mass), speed=float(contact.speed), load=load, throw=False
-    )
-    speed = float(impact.rebound_speed)
+    numbers = (contact.mass, contact.speed, contact.mass * gravity)
+    speed = float(_rebound_under(contact.law, *map(jnp.asarray, numbers)))
     return speed / contact.speed if math.isfinite(speed) else 0.0
+
+
+@eqx.filter_jit
+def _rebound_under(law: HuntCrossley, mass: Scalar, speed: Scalar, load: Scalar) -> Scalar:
+    return integrate_impact(law, mass=mass, speed=speed, load=load, throw=False).rebound_speed
 
 
 def _rebound(

@@ -1,7 +1,7 @@
 r"""EXUDYN: `ObjectContactSphereSphere` and its kin.
 
-With `impactModel = 2` the force is $f = k x^n (1 + u(e) \dot x / v)$ [Exudyn], where $u(e)$ is
-`CarvalhoMartins` for $e > 1/3$ and `Gonthier` below, and $v$ is the actual impact speed or, if
+With `impactModel = 2` the force is $f = k x^n (1 + u(e) \dot x / v)$ [Gerstmayr2023], where $u(e)$
+is `CarvalhoMartins` for $e > 1/3$ and `Gonthier` below, and $v$ is the actual impact speed or, if
 larger, `minimumImpactVelocity`. Below that speed, then, it is this law with the constant
 dissipation $d = u(e) / v$: the `restitutionCoefficient` to give is the one with $u(e) = d v$, which
 is not the restitution that results.
@@ -66,7 +66,7 @@ def from_exudyn(
     e = number(parameters, "restitutionCoefficient")
     slowest = number(parameters, "minimumImpactVelocity", 0.0)
     mu = number(parameters, "dynamicFriction", 0.0)
-    factor = 1.5 * (1 - e) if number(parameters, "impactModel", 2) == 1 else damping_factor(e)
+    factor = 1.5 * (1 - e) if number(parameters, "impactModel", 2.0) == 1 else damping_factor(e)
     contact = CompliantContact(
         stiffness=number(parameters, "contactStiffness"),
         dissipation=factor / max(speed, slowest),

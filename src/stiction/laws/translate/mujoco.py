@@ -1,9 +1,9 @@
 r"""MuJoCo: `solref`, `solimp`, `friction`.
 
 For one contact MuJoCo's constraint-space dynamics are $a_1 + d (b v + k r) = (1 - d) a_0$
-([MuJoCo], Modeling, Solver parameters): $r$ the distance, $v$ its rate, $a_0$ and $a_1$ the
-accelerations without and with the contact force, $d$ the impedance. In the direct format,
-$b = \text{damping}/d_w$ and $k = \text{stiffness}\; d(r)/d_w^2$, so that with a constant
+([Todorov2012]; the manual's Modeling, Solver parameters): $r$ the distance, $v$ its rate, $a_0$
+and $a_1$ the accelerations without and with the contact force, $d$ the impedance. In the direct
+format, $b = \text{damping}/d_w$ and $k = \text{stiffness}\; d(r)/d_w^2$, so that with a constant
 impedance the force on a body of effective mass $m$ is
 
 $$ f = m \, (a_1 - a_0) = m \, ( \text{stiffness} \; x + \text{damping} \; \dot x - d \, a_0 ),

@@ -1,7 +1,7 @@
 r"""Simbody: stiffness, dissipation, us, ud, uv of `HuntCrossleyForce`.
 
-$f = k x^{3/2} (1 + \tfrac32 c \dot x)_+$ with $k = \tfrac43 \sqrt R \, E$ [Simbody]: the same law
-with $n = 3/2$, and $c = \alpha$. `stiffness` is a surface's plane-strain modulus; two equal
+$f = k x^{3/2} (1 + \tfrac32 c \dot x)_+$ with $k = \tfrac43 \sqrt R \, E$ [Sherman2011]: the same
+law with $n = 3/2$, and $c = \alpha$. `stiffness` is a surface's plane-strain modulus; two equal
 surfaces of modulus $E_1$ have $E = E_1 / 2^{3/2}$.
 """
 
