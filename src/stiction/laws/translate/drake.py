@@ -109,8 +109,8 @@ def check_drake(contact: CompliantContact, translation: Translation) -> Check:
     drops = []
     for name, approximation, step in (
         ("continuous", "lagged", 0.0),
-        (f"discrete 'lagged', steps of {dt:g} s", "lagged", dt),
-        (f"discrete 'sap', steps of {dt:g} s", "sap", dt),
+        (f"lagged, {dt:g} s", "lagged", dt),
+        (f"sap, {dt:g} s", "sap", dt),
     ):
         ball = _Ball(contact, translation, approximation, step)
         drops += drop_ball(contact, name, ball.start, ball.step, step or dt)

@@ -27,7 +27,7 @@ LONGEST = 20  # durations of a free impact after which the ball has not come bac
 class Drop:
     """What one way of running an engine made of the contact."""
 
-    how: str  # 'Euler, steps of 1e-4 s'
+    how: str  # 'Euler, 0.0001 s'
     gravity: bool
     asked: float  # restitution of the law itself (0: the ball stays)
     got: float  # mean over the instants of touch

@@ -163,7 +163,7 @@ def check_mujoco(contact: CompliantContact, translation: Translation) -> Check:
         mujoco.mj_step(model, data)
         return float(data.qpos[2]) - radius, float(data.qvel[2])
 
-    drops = drop_ball(contact, f"Euler, steps of {dt:g} s", start, step, dt)
+    drops = drop_ball(contact, f"Euler, {dt:g} s", start, step, dt)
     return Check("mujoco", mujoco.__version__, drops)
 
 
