@@ -19,7 +19,7 @@ class AsymmetricHuntCrossley(AbstractPowerSpring):
     $d_c v_i$ and $d_r / d_c$), and with $d_r = 0$ the law never pulls, however fast the bodies are
     parted. The document gives no equation; this one is the project's.
 
-    Args:
+    Attributes:
         stiffness: Elastic coefficient $k > 0$ [N/m^n].
         compression_dissipation: Dissipation $d_c \ge 0$ [s/m] while closing.
         restitution_dissipation: Dissipation $d_r \ge 0$ [s/m] while parting.

@@ -53,7 +53,7 @@ class HuntCrossley(AbstractHuntCrossley):
     (`impact.rebound`). Valid where the loss is viscous and small enough for the bodies to part
     again: not for plastic flow, and not where restitution rises with speed.
 
-    Args:
+    Attributes:
         stiffness: Elastic coefficient $k > 0$ [N/m^n].
         dissipation: Dissipation $d \ge 0$ [s/m]. 0 is elastic; 20 is common in robotics.
         exponent: Elastic exponent $n \ge 1$ [-].

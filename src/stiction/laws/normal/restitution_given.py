@@ -28,7 +28,7 @@ class AbstractRestitutionLaw(AbstractHuntCrossley):
     is not the one that went in; docs/compliant.md shows by how much. All are Hunt-Crossley laws
     otherwise: at another speed than $v_i$ the restitution is another.
 
-    Args:
+    Attributes:
         stiffness: Elastic coefficient $k > 0$ [N/m^n].
         restitution: Restitution $e$ asked for, in (0, 1].
         impact_speed: Impact speed $v_i > 0$ [m/s] at which it is asked for.

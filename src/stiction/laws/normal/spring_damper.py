@@ -23,7 +23,7 @@ class LinearSpringDamper(AbstractNormalLaw):
     on the mass and not on the speed (`impact.spring_damper`). Kept because it is what many engines
     use underneath.
 
-    Args:
+    Attributes:
         stiffness: Spring constant $k > 0$ [N/m].
         damping: Damping coefficient $b \ge 0$ [N·s/m].
         clamp: Whether the force is kept from pulling.

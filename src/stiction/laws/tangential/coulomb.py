@@ -18,7 +18,7 @@ class RegularizedCoulomb(AbstractSlidingLaw):
     r / \sqrt{1 - r^2}$ where $r$ is load over $\mu N$; a smaller $\epsilon$ makes it creep less
     and the motion stiffer. The state of the art in many engines; for true stick take `Bristle`.
 
-    Args:
+    Attributes:
         mu: Coefficient of friction $\mu \ge 0$ [-].
         slip_speed: Regularization speed $\epsilon > 0$ [m/s].
     """

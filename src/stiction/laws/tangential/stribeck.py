@@ -58,7 +58,7 @@ class Stribeck(AbstractSlidingLaw):
     reached. Creeps at rest, as `RegularizedCoulomb` does. Where the coefficient falls with speed,
     sliding can be unstable (stick-slip): that is the law, not the integrator.
 
-    Args:
+    Attributes:
         mu_static: Friction at rest $\mu_s$ [-].
         mu_dynamic: Friction when sliding fast $\mu_d \le \mu_s$ [-].
         stribeck_speed: Speed $v_s > 0$ [m/s] over which the one falls to the other.
