@@ -1,0 +1,1 @@
+"""All possible motions of a body in frictional contact (erdmann)."""
