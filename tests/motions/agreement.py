@@ -34,7 +34,7 @@ def answer(p: Problem) -> Motions:
 
 def disagreements(p: Problem, result: Motions) -> list[str]:
     """Every way in which the answer differs from brute force."""
-    _, _, h, g, v_n, _ = linear_parts(p)
+    v_n = linear_parts(p)[4]
     if np.any(v_n < -1e-9 * np.linalg.norm(p.velocity)):
         return [] if str(result.verdict) == "collision" else ["missed a collision"]
     sets = brute_force(p, DIRECTIONS)

@@ -55,9 +55,8 @@ def linear_parts(p: Problem):
     n_row = np.concatenate([n, np.sum(n * turned, axis=1, keepdims=True)], axis=1)
     t_row = np.concatenate([t, np.sum(t * turned, axis=1, keepdims=True)], axis=1)
     v_t = np.sum(t * v, axis=1)
-    bend = np.array(
-        [_bend(*c) for c in zip(p.curvature_body, p.curvature_obstacle, v_t, v_t * 0 + omega)]
-    )
+    curves = zip(p.curvature_body, p.curvature_obstacle, v_t, strict=True)
+    bend = np.array([_bend(kb, ko, v, omega) for kb, ko, v in curves])
     h = np.sum(n * centripetal, axis=1) + bend
     g = np.sum(t * centripetal, axis=1)
     return n_row, t_row, h, g, np.sum(n * v, axis=1), v_t
@@ -92,7 +91,9 @@ def brute_force(p: Problem, directions: np.ndarray, slow: float = 1e-9) -> list[
     free = inverse @ np.array([*p.force, p.torque])
     scale = max(np.abs(free).max(), np.abs(h).max(initial=0), np.abs(g).max(initial=0)) or 1.0
     # Unknowns: acceleration a / scale, normal forces and tangential forces / (m scale).
-    newton = np.concatenate([np.eye(3), -inverse @ n_row.T * p.mass, -inverse @ t_row.T * p.mass], 1)
+    newton = np.concatenate(
+        [np.eye(3), -inverse @ n_row.T * p.mass, -inverse @ t_row.T * p.mass], 1
+    )
     found = []
     for modes in itertools.product(*choices):
         eq, eq_b, ub, ub_b = [*newton], [*free / scale], [], []

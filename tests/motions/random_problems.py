@@ -1,7 +1,6 @@
 """Random planar problems: in general position, and with every kind of coincidence."""
 
 import numpy as np
-
 from brute_force import Problem
 
 
@@ -16,7 +15,11 @@ def random_problem(rng: np.random.Generator, n_contacts: int) -> Problem:
     kb, ko = rng.uniform(0.2, 3.0, n_contacts), rng.uniform(-0.1, 3.0, n_contacts)
     kb = np.choose(shapes, [np.inf, 0.0, kb])
     ko = np.choose(shapes, [0.0, np.inf, ko])
-    mu = rng.uniform(0.0, 2.0, n_contacts) if rng.random() < 0.5 else np.full(n_contacts, rng.random())
+    mu = (
+        rng.uniform(0.0, 2.0, n_contacts)
+        if rng.random() < 0.5
+        else np.full(n_contacts, rng.random())
+    )
     mu = np.where(rng.random(n_contacts) < 0.1, 0.0, mu)
     if rng.random() < 0.4:
         force, torque = rng.integers(-2, 3, 2).astype(float), float(rng.integers(-2, 3))

@@ -1,9 +1,10 @@
 r"""Acceleration space cut into cells with one set of usable friction-cone edges each.
 
-The second variation constraints $a\cdot n_i \ge -h_i$ (5) bound a polyhedron. Its faces are the sets
-of accelerations that keep given contacts, sorted by the dimension of the span of the kept normals
-(erdmann 5.4.2): the inside (none kept), planes (5.4.5), lines (5.4.7, 5.5) and points (5.4.6). On
-each face the sliding directions of the kept contacts cut further. Differences from the document:
+The second variation constraints $a\cdot n_i \ge -h_i$ (5) bound a polyhedron. Its faces are the
+sets of accelerations that keep given contacts, sorted by the dimension of the span of the kept
+normals (erdmann 5.4.2): the inside (none kept), planes (5.4.5), lines (5.4.7, 5.5) and points
+(5.4.6). On each face the sliding directions of the kept contacts cut further. Differences from the
+document:
 
 - it tries every subset of contacts. Here each face is taken once, with all contacts whose
   constraint holds with equality on it, because a kept contact may carry no force. Three dimensions
@@ -140,7 +141,10 @@ class _Cutter:
         return self._cell(point, np.zeros((3, 0)), kept, plus, minus)
 
     def _line(
-        self, point: Float[np.ndarray, "3"], toward: Float[np.ndarray, "3"], kept: Bool[np.ndarray, " k"]
+        self,
+        point: Float[np.ndarray, "3"],
+        toward: Float[np.ndarray, "3"],
+        kept: Bool[np.ndarray, " k"],
     ) -> Iterator[Cell]:
         """Sort the c_i; a cell for each and for each interval between them (5.5.3)."""
         along = np.where(kept, self.t @ toward, 0.0)
@@ -154,7 +158,10 @@ class _Cutter:
             yield self._cell(start, basis, kept, plus, minus, rows if low < high else ())
 
     def _plane(
-        self, point: Float[np.ndarray, "3"], basis: Float[np.ndarray, "3 2"], kept: Bool[np.ndarray, " k"]
+        self,
+        point: Float[np.ndarray, "3"],
+        basis: Float[np.ndarray, "3 2"],
+        kept: Bool[np.ndarray, " k"],
     ) -> Iterator[Cell]:
         """The lines on which a kept contact at rest begins to slide, and the polygons between."""
         slope = self.t @ basis
@@ -208,7 +215,9 @@ class _Cutter:
 
     def _edges_at(self, validity, low: float, high: float):
         """Masks of the edges whose validity interval contains [low, high]."""
-        slack = self.slack + ZERO * max((abs(c) for c in (low, high) if np.isfinite(c)), default=0.0)
+        slack = self.slack + ZERO * max(
+            (abs(c) for c in (low, high) if np.isfinite(c)), default=0.0
+        )
         plus, minus = ((v[:, 0] <= low + slack) & (high <= v[:, 1] + slack) for v in validity)
         return plus, minus
 

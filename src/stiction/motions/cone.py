@@ -14,7 +14,9 @@ from stiction.motions._tolerance import PARALLEL, ZERO
 
 
 def friction_edges(
-    normals: Float[np.ndarray, "k 3"], tangents: Float[np.ndarray, "k 3"], mu: Float[np.ndarray, " k"]
+    normals: Float[np.ndarray, "k 3"],
+    tangents: Float[np.ndarray, "k 3"],
+    mu: Float[np.ndarray, " k"],
 ) -> Float[np.ndarray, "k 2 3"]:
     r"""The two edges $\Delta_n n \pm \mu v_f$ of each contact's sheet (4.3), positive one first.
 

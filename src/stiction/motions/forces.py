@@ -19,7 +19,7 @@ def least_norm_forces(
     components: Float[np.ndarray, "c e"],
     reaction: Float[np.ndarray, " n"],
 ) -> tuple[Float[np.ndarray, " c"], bool]:
-    r"""The smallest contact forces $W f$ with $C f = R$, $f \ge 0$, and whether they are the only ones.
+    r"""The smallest contact forces $W f$ with $C f = R$, $f \ge 0$, and whether they are unique.
 
     Args:
         columns: C, the generalized force of each friction-cone edge.

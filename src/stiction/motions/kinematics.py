@@ -1,7 +1,7 @@
 r"""One planar contact in configuration space (erdmann 4.1, 4.2, 5.4.1, 5.5.2).
 
-The body has the coordinates $(x, y, q = \rho\theta)$, with $\rho$ its radius of gyration, so that its
-inertia is $m$ in every direction. Vectors below are elements of that space.
+The body has the coordinates $(x, y, q = \rho\theta)$, with $\rho$ its radius of gyration, so that
+its inertia is $m$ in every direction. Vectors below are elements of that space.
 
 symbol      name        meaning                                                      unit
 n0          normal      unit normal at the contact, from the obstacle into the body  -
@@ -48,10 +48,10 @@ def contact_kinematics(
          + \frac{\kappa_b\kappa_o v_t^2 - 2\kappa_o\,\omega v_t - \omega^2}{\kappa_b+\kappa_o},
        \qquad g = \omega^2\, t_s\cdot r. $$
 
-    A body vertex on a straight edge has $\kappa_b=\infty, \kappa_o=0$ and $h=\omega^2 n_0\cdot r$; a
-    straight body edge on a fixed vertex has $\kappa_b=0, \kappa_o=\infty$ and
-    $h=\omega^2 n_0\cdot r-2\omega v_t$. The document leaves $h$ to its predecessor; this form follows
-    from differentiating the gap twice with the contact point moving along both curves.
+    A body vertex on a straight edge has $\kappa_b=\infty, \kappa_o=0$ and $h=\omega^2 n_0\cdot r$;
+    a straight body edge on a fixed vertex has $\kappa_b=0, \kappa_o=\infty$ and
+    $h=\omega^2 n_0\cdot r-2\omega v_t$. The document leaves $h$ to its predecessor; this form
+    follows from differentiating the gap twice with the contact point moving along both curves.
 
     Args:
         normal: $(n_x, n_y)$ [-], unit.

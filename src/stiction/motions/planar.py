@@ -8,6 +8,7 @@ from scipy.optimize import nnls
 
 from stiction.motions._tolerance import SAME, ZERO
 from stiction.motions.cells import ContactRows
+from stiction.motions.checks import Values
 from stiction.motions.forces import least_norm_forces
 from stiction.motions.result import (
     BREAK,
@@ -20,7 +21,7 @@ from stiction.motions.result import (
     Motions,
     Verdict,
 )
-from stiction.motions.state import VELOCITY_TOLERANCE, ContactState, Values, contact_state
+from stiction.motions.state import VELOCITY_TOLERANCE, ContactState, contact_state
 
 # Accelerations are known somewhat less well than the matrices that they were solved from.
 _TOUCHING = 10 * ZERO
@@ -41,7 +42,7 @@ def possible_motions(
     curvature_obstacle: Values = 0.0,
     velocity_tolerance: float = VELOCITY_TOLERANCE,
 ) -> Motions:
-    r"""Every acceleration that Newton, Coulomb and the contacts allow: none, one, many, a continuum.
+    r"""Every acceleration that Newton, Coulomb and the contacts allow: none, one, several, a range.
 
     Args:
         force: Applied force, weight included [N].
@@ -121,7 +122,9 @@ class _Piece:
         """Whether every corner and ray of the other is a mixture of this one's."""
         size = scale + np.max(np.linalg.norm(other.corners, axis=1))
         weights = np.concatenate([np.ones(len(self.corners)), np.zeros(len(self.rays))])
-        mixture = np.concatenate([np.concatenate([self.corners / size, self.rays]).T, weights[None]])
+        mixture = np.concatenate(
+            [np.concatenate([self.corners / size, self.rays]).T, weights[None]]
+        )
         wanted = [np.append(c / size, 1.0) for c in other.corners]
         wanted += [np.append(r, 0.0) for r in other.rays]
         return all(nnls(mixture, w)[1] <= SAME for w in wanted)
@@ -189,7 +192,8 @@ class _Teller:
     def _at(self, a: Float[np.ndarray, "3"]) -> tuple[tuple[str, ...], np.ndarray, bool]:
         """Modes of all contacts, the smallest forces, and whether they are the only ones."""
         state, rows = self.state, self.state.rows
-        kept, plus, minus = usable_edges(rows, state.active, a, self.scale)
+        kept, plus, minus = usable_edges(rows, a, self.scale)
+        kept, plus, minus = kept & state.active, plus & state.active, minus & state.active
         right = minus & ~plus
         left = plus & ~minus
         words = np.select([~kept, right, left], [BREAK, SLIP_RIGHT, SLIP_LEFT], STICK)
@@ -203,19 +207,21 @@ class _Teller:
         components[owner, 0, columns] = 1.0
         components[owner, 1, columns] = friction
         forces, unique = least_norm_forces(
-            edges.T, components.reshape(2 * len(rows.mu), len(owner)), state.mass * (a - self.applied)
+            edges.T,
+            components.reshape(2 * len(rows.mu), len(owner)),
+            state.mass * (a - self.applied),
         )
         return tuple(words.tolist()), forces.reshape(-1, 2), unique
 
 
 def usable_edges(
-    rows: ContactRows, active: Bool[np.ndarray, " k"], a: Float[np.ndarray, "3"], scale: float
-) -> tuple[Bool[np.ndarray, " k"], Bool[np.ndarray, " k"], Bool[np.ndarray, " k"]]:
-    """At an acceleration: the contacts kept, and those whose positive and negative edge may press."""
-    slack = _TOUCHING * (scale + np.linalg.norm(a))
-    gap = (rows.normals @ a + rows.h) / np.linalg.norm(rows.normals, axis=1)
-    sliding = (rows.tangents @ a + rows.g) / np.linalg.norm(rows.tangents, axis=1)
+    rows: ContactRows, a: Float[np.ndarray, "*n 3"], scale: Float[np.ndarray, "*n"] | float
+) -> tuple[Bool[np.ndarray, "*n k"], Bool[np.ndarray, "*n k"], Bool[np.ndarray, "*n k"]]:
+    """At an acceleration: which contacts are kept, and which positive and negative edges press."""
+    slack = np.expand_dims(_TOUCHING * (scale + np.linalg.norm(a, axis=-1)), -1)
+    gap = (a @ rows.normals.T + rows.h) / np.linalg.norm(rows.normals, axis=1)
+    sliding = (a @ rows.tangents.T + rows.g) / np.linalg.norm(rows.tangents, axis=1)
     sliding = np.where(np.abs(sliding) <= slack, 0.0, sliding)
     direction = np.where(rows.slip != 0, rows.slip, sliding)
-    kept = active & (gap <= slack)
+    kept = gap <= slack
     return kept, kept & (direction <= 0), kept & (direction >= 0)

@@ -1,11 +1,11 @@
 """What is answered: a verdict, and every motion that rigid-body mechanics allows."""
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 
 class Verdict(enum.IntEnum):
@@ -85,6 +85,10 @@ class Motions:
         """The verdict as a sentence."""
         return EXPLANATIONS[self.verdict]
 
+    def with_separated(self, touching: Bool[np.ndarray, " k"]) -> "Motions":
+        """The same motions told for all contacts: those that move apart break and do not press."""
+        return replace(self, motions=tuple(_spread(m, touching) for m in self.motions))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON. An interval without end has None there."""
         return {
@@ -97,6 +101,21 @@ class Motions:
             "zero_net_force": self.zero_net_force,
             "motions": [_motion_dict(m) for m in self.motions],
         }
+
+
+def _spread(what: Any, touching: Bool[np.ndarray, " k"]) -> Any:
+    """A motion or an end with entries for the contacts that do not touch."""
+    if what is None:
+        return None
+    told = iter(what.modes)
+    forces = np.zeros((len(touching), what.forces.shape[1]))
+    forces[touching] = what.forces
+    wider = replace(what, modes=tuple(next(told) if t else BREAK for t in touching), forces=forces)
+    family = getattr(what, "family", None)
+    if family is None:
+        return wider
+    ends = tuple(_spread(end, touching) for end in family.ends)
+    return replace(wider, family=replace(family, ends=ends))
 
 
 def _motion_dict(motion: Motion) -> dict[str, Any]:

@@ -43,9 +43,7 @@ class Cell:
     cone: PolyhedralCone  # K
     name: str = ""  # "zero reaction", "zero net force" (erdmann 5.4.3)
 
-    def section(
-        self, forces: Float[np.ndarray, "n 3"], scale: Float[np.ndarray, " n"]
-    ) -> Section:
+    def section(self, forces: Float[np.ndarray, "n 3"], scale: Float[np.ndarray, " n"]) -> Section:
         """The motions of this cell under each applied force (per unit mass).
 
         Args:

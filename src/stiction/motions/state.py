@@ -9,11 +9,16 @@ from jaxtyping import Bool, Float
 from stiction._errors import InputError
 from stiction.motions._tolerance import PARALLEL
 from stiction.motions.cells import ContactRows, cells
+from stiction.motions.checks import (
+    Values,
+    finite_array,
+    friction_coefficients,
+    positive,
+    unit_vectors,
+)
 from stiction.motions.cone import PolyhedralCone, friction_edges
 from stiction.motions.kinematics import ContactKinematics, contact_kinematics, curvature_term
 from stiction.motions.section import Cell
-
-Values = Float[np.ndarray, "..."] | float | int | list | tuple
 
 # Relative speed below which a contact neither approaches, separates nor slides.
 VELOCITY_TOLERANCE = 1e-9
@@ -48,9 +53,7 @@ class ContactState:
     def active_rows(self) -> ContactRows:
         """The rows of the contacts that can press."""
         r, a = self.rows, self.active
-        return ContactRows(
-            r.normals[a], r.tangents[a], r.h[a], r.g[a], r.slip[a], r.mu[a], r.scale
-        )
+        return ContactRows(r.normals[a], r.tangents[a], r.h[a], r.g[a], r.slip[a], r.mu[a], r.scale)
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -106,23 +109,20 @@ def contact_state(
     Raises:
         InputError: If a value cannot be; the message names it.
     """
-    mass, inertia = _positive("mass", mass, "kg"), _positive("inertia", inertia, "kg·m²")
-    points = _array("points", points, (-1, 2))
+    mass, inertia = positive("mass", mass, "kg"), positive("inertia", inertia, "kg·m²")
+    points = finite_array("points", points, (-1, 2))
     k = len(points)
-    normals = _array("normals", normals, (k, 2))
-    lengths = np.linalg.norm(normals, axis=1)
-    if not np.all(lengths > 0):
-        raise InputError("`normals` must not be zero: give the direction from obstacle into body")
-    mu = _each("mu", mu, k)
-    if np.any(mu < 0):
-        raise InputError(f"`mu` must be >= 0, got {mu.min():g}")
+    unit = unit_vectors("normals", normals, (k, 2))
+    mu = friction_coefficients("mu", mu, k)
     kb, ko = _curvatures(curvature_body, curvature_obstacle, k)
-    velocity, center = _array("velocity", velocity, (3,)), _array("center", center, (2,))
+    velocity, center = (
+        finite_array("velocity", velocity, (3,)),
+        finite_array("center", center, (2,)),
+    )
     if not 0 <= velocity_tolerance < 1:
         raise InputError(f"`velocity_tolerance` must lie in [0, 1), got {velocity_tolerance!r}")
 
     rho = np.sqrt(inertia / mass)
-    unit = normals / lengths[:, None]
 
     def kinematics(v: Float[np.ndarray, "3"]) -> ContactKinematics:
         arm = center - points
@@ -174,31 +174,6 @@ def _tangential(velocity, rows: Float[np.ndarray, "m 3"], negligible: float):
     spin = left[2] if abs(left[2]) > negligible else 0.0
     moving = np.linalg.norm(left) > negligible
     return np.array([left[0], left[1], spin]) if moving else np.zeros(3)
-
-
-def _positive(name: str, value, unit: str) -> float:
-    number = float(value)
-    if not (np.isfinite(number) and number > 0):
-        raise InputError(f"`{name}` must be a finite number > 0 [{unit}], got {value!r}")
-    return number
-
-
-def _array(name: str, value, shape: tuple[int, ...]) -> np.ndarray:
-    array = np.asarray(value, float)
-    if array.size == 0 and shape[0] in (-1, 0):
-        array = array.reshape(0, *shape[1:])
-    matches = array.ndim == len(shape) and all(s in (-1, n) for s, n in zip(shape, array.shape))
-    if not matches:
-        wanted = " x ".join("k" if s == -1 else str(s) for s in shape)
-        raise InputError(f"`{name}` must have the shape {wanted}, got {array.shape}")
-    if not np.all(np.isfinite(array)):
-        raise InputError(f"`{name}` must be finite, got {array.tolist()}")
-    return array
-
-
-def _each(name: str, value, k: int) -> np.ndarray:
-    array = np.asarray(value, float)
-    return _array(name, np.full(k, array) if array.ndim == 0 else array, (k,))
 
 
 def _curvatures(body, obstacle, k: int) -> tuple[np.ndarray, np.ndarray]:
