@@ -5,7 +5,7 @@ import sys
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import reproduce
+from stiction.cli import motions, reproduce
 
 app = typer.Typer(
     name="stiction",
@@ -34,6 +34,7 @@ def options(
     """Options before the command."""
 
 
+app.command()(motions.motions)
 app.command()(reproduce.reproduce)
 
 

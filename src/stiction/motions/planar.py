@@ -25,6 +25,7 @@ from stiction.motions.state import VELOCITY_TOLERANCE, ContactState, contact_sta
 
 # Accelerations are known somewhat less well than the matrices that they were solved from.
 _TOUCHING = 10 * ZERO
+_ROUNDING = 1e-13  # components smaller than this are shown as zero
 
 
 def possible_motions(
@@ -109,6 +110,7 @@ class _Piece:
     @classmethod
     def of(cls, corners, rays, scale: float) -> "_Piece":
         size = scale + np.max(np.linalg.norm(corners, axis=1))
+        corners = np.where(np.abs(corners) <= _ROUNDING * size, 0.0, corners)
         distance = np.linalg.norm(corners[:, None] - corners[None], axis=-1)
         corners = corners[~np.any(np.tril(distance <= SAME * size, -1), axis=1)]
         directions = np.concatenate([(corners[1:] - corners[0]) / size, rays])

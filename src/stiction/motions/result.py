@@ -103,6 +103,16 @@ class Motions:
         }
 
 
+def describe_family(family: Family | None) -> str:
+    """A continuum in a few words."""
+    if family is None:
+        return ""
+    if family.interval is None:
+        return f"a continuum of dimension {family.dimension}"
+    low, high = (f"{c:.4g}" if np.isfinite(c) else "without end" for c in family.interval)
+    return f"c from {low} to {high}"
+
+
 def _spread(what: Any, touching: Bool[np.ndarray, " k"]) -> Any:
     """A motion or an end with entries for the contacts that do not touch."""
     if what is None:
