@@ -1,7 +1,7 @@
 """Compare the package's answer with brute force, as sets of accelerations."""
 
 import numpy as np
-from brute_force import Problem, brute_force, linear_parts
+from brute_force import ModeSet, Problem, brute_force, linear_parts
 from scipy.optimize import nnls
 
 from stiction.motions.planar import possible_motions
@@ -37,7 +37,11 @@ def disagreements(p: Problem, result: Motions) -> list[str]:
     v_n = linear_parts(p)[4]
     if np.any(v_n < -1e-9 * np.linalg.norm(p.velocity)):
         return [] if str(result.verdict) == "collision" else ["missed a collision"]
-    sets = brute_force(p, DIRECTIONS)
+    return differences(brute_force(p, DIRECTIONS), result)
+
+
+def differences(sets: list[ModeSet], result: Motions) -> list[str]:
+    """As sets: verdict, isolated accelerations, and the ends of continua."""
     wrong = []
     # Every acceleration of brute force belongs to a motion.
     for s in sets:

@@ -74,9 +74,13 @@ def _bend(kb, ko, v_t, omega):
     return turn * v_t + omega * along_body
 
 
-def brute_force(p: Problem, directions: np.ndarray, slow: float = 1e-9) -> list[ModeSet]:
+def brute_force(p: Problem, directions: np.ndarray) -> list[ModeSet]:
     """All assignments of modes that have a solution."""
-    n_row, t_row, h, g, v_n, v_t = linear_parts(p)
+    return mode_sets(p, *linear_parts(p), directions)
+
+
+def mode_sets(p, n_row, t_row, h, g, v_n, v_t, directions, slow: float = 1e-9) -> list[ModeSet]:
+    """The same for given rows, constants and velocities of the contacts."""
     k = len(h)
     speed = np.linalg.norm(p.velocity)
     choices = []

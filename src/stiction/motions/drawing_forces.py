@@ -21,7 +21,16 @@ RESPONSES = {
     Response.TIP: "#E69F00",
     Response.LIFT: "#F2F2F2",
 }
-NONE, SEVERAL = "#D55E00", "#CC79A7"
+NONE = "#D55E00"
+SEVERAL = {  # ambiguities
+    Response.JAM | Response.SLIDE: "#CC79A7",
+    Response.JAM | Response.TIP: "#9E5A9B",
+    Response.SLIDE | Response.TIP: "#F0A6CA",
+    Response.JAM | Response.LIFT: "#B7A7C9",
+    Response.SLIDE | Response.LIFT: "#E3CDE8",
+    Response.TIP | Response.LIFT: "#F5D3D3",
+}
+MANY = "#6E3B6E"
 
 
 UP = [0, 2, 1]  # (F_x, F_y, τ/ρ) as drawn
@@ -31,7 +40,8 @@ def draw_cone(axes: Axes3D, state: ContactState, *, names: list[str] | None = No
     """Each contact's sheet and, dashed, the composite cone. Returns the height of the picture."""
     unit = state.rows.normals / np.linalg.norm(state.rows.normals, axis=1, keepdims=True)
     axis = unit.mean(axis=0)
-    pointed = np.linalg.norm(axis) > 0.2 and np.all(state.sheets @ axis > 0.05)
+    length = np.linalg.norm(state.sheets, axis=-1)
+    pointed = np.all(state.sheets @ axis > 0.3 * length * np.linalg.norm(axis))
     for i, edges in enumerate(state.sheets):
         # A pointed cone is cut across its axis; others show each sheet at unit normal force.
         tips = edges / (edges @ axis)[:, None] if pointed else edges
@@ -44,12 +54,13 @@ def draw_cone(axes: Axes3D, state: ContactState, *, names: list[str] | None = No
     extreme = state.cone.extreme_edges()
     if pointed and len(extreme) > 2:
         ring = extreme / (extreme @ axis)[:, None]
-        _line(axes, [*ring, ring[0]], color="black", ls="--", lw=1.0)
+        _line(axes, [*ring, ring[0]], color="black", ls="--", lw=1.0, label="composite cone")
     tips = state.sheets / (state.sheets @ axis)[..., None] if pointed else state.sheets
     height = float(np.abs(tips).max()) if len(tips) else 1.0
     axes.set_xlabel(r"$F_x$")
     axes.set_ylabel(r"$\tau/\rho$")
     axes.set_zlabel(r"$F_y$")
+    axes.set_box_aspect(None, zoom=0.85)  # room for the labels
     return height
 
 
@@ -91,7 +102,7 @@ def draw_directions(axes: Axes, ranges: list[DirectionRange]) -> None:
         )
         if width > np.radians(8):
             words = " or ".join(r.response.words) or "none"
-            ink = "white" if r.response == Response.JAM else "black"
+            ink = "white" if color_of(r.response) in (RESPONSES[Response.JAM], MANY) else "black"
             at = r.start + width / 2
             axes.text(at, 0.66, words, ha="center", va="center", fontsize=8, color=ink)
     axes.set_yticks([])
@@ -134,7 +145,7 @@ def draw_force_map(
 
 
 def color_of(response: Response) -> str:
-    """One color a response; one for several at once, one for none."""
+    """One color a response; shades of purple for several at once, red for none."""
     if response == 0:
         return NONE
-    return RESPONSES.get(response, SEVERAL)
+    return (RESPONSES | SEVERAL).get(response, MANY)
