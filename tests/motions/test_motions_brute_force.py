@@ -11,7 +11,7 @@ from random_problems import random_problem
 
 from stiction.motions import contact_state, motions_of
 
-# `STICTION_MOTIONS_PROBLEMS=20000 pytest tests/motions/test_motions_brute_force.py` is the full run.
+# The full run: STICTION_MOTIONS_PROBLEMS=20000 pytest tests/motions/test_motions_brute_force.py
 N_PROBLEMS = int(os.environ.get("STICTION_MOTIONS_PROBLEMS", "120"))
 
 

@@ -113,8 +113,8 @@ class _Cutter:
         # Keep a line if some c satisfies every constraint gap + c rate >= 0.
         with np.errstate(divide="ignore", invalid="ignore"):
             c = -gap / rate
-        lower = np.max(np.where(~parallel & (rate > 0), c, -np.inf), axis=1)
-        upper = np.min(np.where(~parallel & (rate < 0), c, np.inf), axis=1)
+        lower = np.max(np.where(~parallel & (rate > 0), c, -np.inf), axis=1, initial=-np.inf)
+        upper = np.min(np.where(~parallel & (rate < 0), c, np.inf), axis=1, initial=np.inf)
         possible = lower <= upper + slack[:, 0] + ZERO * np.where(
             np.isfinite(lower), np.abs(lower), 0.0
         )

@@ -84,11 +84,12 @@ def possible_accelerations(
         directions,
     )
     pieces = [_Piece.of(contacts, modes) for modes in _assignments(contacts)]
-    largest_first = sorted(pieces, key=lambda p: -p.dimension)
     kept: list[_Piece] = []
-    for piece in largest_first:
-        if not any(other.contains(piece) for other in kept):
-            kept.append(piece)
+    for piece in pieces:
+        if any(other.contains(piece) for other in kept):
+            continue
+        kept = [other for other in kept if not piece.contains(other)]
+        kept.append(piece)
     motions = tuple(p.motion() for p in kept)
     several = len(motions) > 1 or any(m.family for m in motions)
     return Motions(

@@ -135,9 +135,11 @@ class _Piece:
 def _maximal(pieces: list[_Piece], scale: float) -> list[_Piece]:
     """The pieces that are not part of another (cells are closed and share their borders)."""
     found: list[_Piece] = []
-    for piece in sorted(pieces, key=lambda p: -p.dimension):
-        if not any(other.contains(piece, scale) for other in found):
-            found.append(piece)
+    for piece in pieces:
+        if any(other.contains(piece, scale) for other in found):
+            continue
+        found = [other for other in found if not piece.contains(other, scale)]
+        found.append(piece)
     return found
 
 
