@@ -29,12 +29,14 @@ def motions(
 ) -> int:
     """Every acceleration that rigid-body mechanics allows: none, one, several or a continuum."""
     from stiction.motions.files import PlanarProblem, load_problem
+    from stiction.report.progress import working
 
     problem = load_problem(source)
     if plot and out is None:
         out = Path("out") / f"motions-{Path(source).stem}"
     directory = None if out is None else OutputDirectory(out, force=force)
-    answer = problem.motions()
+    with working("looking for motions"):
+        answer = problem.motions()
     content: dict[str, Any] = {
         "title": problem.title,
         "dimension": problem.dimension,
@@ -207,7 +209,7 @@ def _figures(problem, answer):
     height = draw_cone(axes, state, names=problem.names)
     applied = state.generalized_force(problem.force, problem.torque)
     draw_reactions(axes, state, applied, answer, height)
-    axes.legend(loc="upper left", bbox_to_anchor=(-0.1, 1.0), frameon=False)
+    axes.legend(loc="upper left", bbox_to_anchor=(-0.1, 1.0))
     yield "cone", "Friction cone in generalized force space", figure
 
     if not state.colliding.any():
@@ -218,5 +220,5 @@ def _figures(problem, answer):
         draw_directions(polar, direction_ranges(state, magnitude=magnitude, torque=problem.torque))
         flat = figure.add_subplot(1, 2, 2)
         draw_force_map(flat, state, magnitude=magnitude)
-        flat.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, frameon=False)
+        flat.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
         yield "directions", "Which forces jam, slide, tip or lift the body", figure

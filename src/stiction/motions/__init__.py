@@ -6,6 +6,7 @@ for a spatial body, by enumerating contact modes. `load_problem` reads the file 
 """
 
 import importlib
+from typing import TYPE_CHECKING
 
 from stiction.motions.classify import (
     DirectionRange,
@@ -27,6 +28,9 @@ from stiction.motions.result import End, Family, Motion, Motions, Verdict
 from stiction.motions.spatial import possible_spatial_motions
 from stiction.motions.state import ContactState, contact_state
 from stiction.motions.validity import validity_intervals
+
+if TYPE_CHECKING:
+    from stiction.motions.single import SingleContactMotions, single_contact_motions
 
 __all__ = [
     "ContactState",

@@ -57,7 +57,7 @@ def draw_motion(axes: Axes, state: ContactState, motion: Motion, size: float) ->
     if np.linalg.norm(a) > 1e-9 * total:
         _arrow(axes, state.center, 0.4 * size * a / total, MOTION)
     if abs(turn) > 1e-9 * total:
-        _turn(axes, state.center, 0.22 * size, turn > 0, MOTION)
+        _turn(axes, state.center, 0.22 * size, bool(turn > 0), MOTION)
     for point, normal, mode in zip(state.points, state.unit_normals, motion.modes, strict=True):
         axes.annotate(
             mode,

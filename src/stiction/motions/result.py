@@ -144,7 +144,7 @@ def _family_dict(family: Family) -> dict[str, Any]:
         "corners": family.corners.tolist(),
         "rays": family.rays.tolist(),
     }
-    if family.interval is not None:
+    if family.interval is not None and family.tangent is not None and family.base is not None:
         content["c"] = [c if np.isfinite(c) else None for c in family.interval]
         content["tangent"] = family.tangent.tolist()
         content["base"] = family.base.tolist()

@@ -138,7 +138,7 @@ def contact_state(
     motion = kinematics(velocity)
     rows, tangents = np.stack(motion.normal, axis=1), np.stack(motion.tangent, axis=1)
     row_length = np.linalg.norm(rows, axis=1)
-    speed = velocity_tolerance * np.linalg.norm(velocity * [1.0, 1.0, rho])
+    speed = velocity_tolerance * float(np.linalg.norm(velocity * [1.0, 1.0, rho]))
     active = np.abs(motion.normal_velocity) <= speed * row_length
     # What the tolerance ignores is removed, so that kept contacts are kept exactly.
     velocity = _tangential(velocity * [1.0, 1.0, rho], rows[active], speed) / [1.0, 1.0, rho]

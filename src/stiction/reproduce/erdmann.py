@@ -33,17 +33,19 @@ def figure_4() -> Reproduction:
     n, v_f = state.rows.normals[0], state.rows.tangents[0]
     for vector, name in ((n, r"$\Delta_n n$"), (v_f, "$v_f$")):
         deep.plot(*np.array([np.zeros(3), vector])[:, [0, 2, 1]].T, color="black")
-        deep.text(*(1.08 * vector[[0, 2, 1]]), name)
+        x, y, z = 1.08 * vector[[0, 2, 1]]
+        deep.text(x, y, z, name)
     deep.set_title("configuration space")
 
     r, n0, rho = -state.points[0], state.unit_normals[0], state.gyration_radius
     t_r = np.array([-r[1], r[0], rho])
     edges = state.sheets[0]
+    length, formula = _delta(n, n0, r, rho)
     sheet = PolyhedralCone.from_edges(edges)
     return Reproduction(
         figure=figure,
         checks=[
-            check_close("n is unit: Δ_n = |(n_x, n_y, n_q/ρ)|", *_delta(n, n0, r, rho), EXACT),
+            check_close("Δ_n = |(n_x, n_y, n_q/ρ)|", length, formula, EXACT),
             check_close("rotation about the contact keeps it: t_r·n = 0", t_r @ n, 0.0, EXACT),
             check_close("and does not slide: t_r·v_f = 0", t_r @ v_f, 0.0, EXACT),
             Check("the cone is a planar sheet", sheet.dimension == 2, sheet.dimension, 2),
@@ -101,7 +103,7 @@ def figure_6() -> Reproduction:
     )
     figure, axes = new_figure(subplot_kw={"projection": "3d"}, figsize=(6.0, 5.2))
     draw_cone(axes, state, names=["contact 1", "contact 2", "contact 3"])
-    axes.legend(loc="upper left", frameon=False)
+    axes.legend(loc="upper left")
     printed = np.array(  # 5.2.2
         [
             [(mu, 1, (mu - 1) / rho), (-mu, 1, -(mu + 1) / rho)],
@@ -178,7 +180,7 @@ def table_1() -> Reproduction:
     axes.set_xticks([-2], ["$c_i$"])
     axes.plot([], [], color="C0", lw=5, label="$I^+$")
     axes.plot([], [], color="C1", lw=5, label="$I^-$")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=2, frameon=False)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=2)
     return Reproduction(
         figure=figure,
         table=table,
