@@ -167,9 +167,9 @@ class _Cutter:
         slope = self.t @ basis
         at_rest = np.flatnonzero(kept & (self.contacts.slip == 0))
         level = self.t @ point + self.g
-        lines = _distinct_lines(at_rest, slope, level)
-        everywhere = np.where(self.contacts.slip != 0, self.contacts.slip, np.sign(level))
-        signs = set() if lines else {tuple(np.where(kept, everywhere, 0.0))}
+        lines = _distinct_lines(at_rest, slope, level, self.slack)
+        # v_f is never parallel to n, so that each contact at rest has a line.
+        signs = set() if lines else {tuple(np.where(kept, self.contacts.slip, 0.0))}
         for i in lines:
             u, length = slope[i], np.linalg.norm(slope[i])
             start = point - basis @ (u * level[i] / length**2)
@@ -246,20 +246,15 @@ def _pieces(intervals: Float[np.ndarray, "n 2"], slack: float) -> list[tuple[flo
 
 
 def _distinct_lines(
-    at_rest: Int[np.ndarray, " m"], slope: Float[np.ndarray, "k 2"], level: Float[np.ndarray, " k"]
+    at_rest: Int[np.ndarray, " m"],
+    slope: Float[np.ndarray, "k 2"],
+    level: Float[np.ndarray, " k"],
+    slack: float,
 ) -> list[int]:
     """The first contact of each distinct line slope·y + level = 0."""
-    chosen: list[int] = []
-    for i in at_rest:
-        length = np.linalg.norm(slope[i])
-        if length <= PARALLEL:
-            continue
-        for j in chosen:
-            turn = slope[i, 0] * slope[j, 1] - slope[i, 1] * slope[j, 0]
-            same = abs(turn) <= PARALLEL * length * np.linalg.norm(slope[j])
-            shift = level[i] * (slope[j] @ slope[j]) - level[j] * (slope[i] @ slope[j])
-            if same and abs(shift) <= ZERO * (abs(level[i]) + abs(level[j])):
-                break
-        else:
-            chosen.append(int(i))
-    return chosen
+    length = np.linalg.norm(slope[at_rest], axis=1)
+    u, c = slope[at_rest] / length[:, None], level[at_rest] / length
+    turn = u[:, None, 0] * u[None, :, 1] - u[:, None, 1] * u[None, :, 0]
+    shift = c[:, None] - c[None, :] * (u @ u.T)
+    same = (np.abs(turn) <= PARALLEL) & (np.abs(shift) <= slack + ZERO * np.abs(c))
+    return at_rest[~np.any(np.tril(same, -1), axis=1)].tolist()
