@@ -26,6 +26,14 @@ def test_motions_equal_those_of_brute_force(n_contacts):
     assert not wrong
 
 
+def test_nested_families_are_told_once():
+    """Here two faces find families that are one inside the other."""
+    p = random_problem(np.random.default_rng(1307), 4)
+    result = answer(p)
+    assert len({m.modes for m in result.motions}) == len(result.motions)
+    assert disagreements(p, result) == []
+
+
 def test_all_verdicts_and_continua_occur_in_the_sample():
     """Otherwise the comparison would say little."""
     seen = set()

@@ -101,6 +101,23 @@ def test_tiny_velocities_into_the_obstacle_are_ignored_and_larger_ones_collide()
     )
 
 
+def test_what_the_velocity_tolerance_ignores_is_removed():
+    """A state from a simulation turns a little; its contacts are of two kinds, which would show."""
+    sliding = {
+        "points": [[-1, -0.3], [0, -0.3], [1, -0.3]],
+        "normals": [[0, 1]] * 3,
+        "mu": [0.1, 0.5, 0.1],
+        "curvature_body": [np.inf, np.inf, 0.0],
+        "curvature_obstacle": [0.0, 0.0, np.inf],
+    }
+    clean = motions(**sliding, velocity=(1, 0, 0))
+    noisy = motions(**sliding, velocity=(1, 3e-7, -2e-7), velocity_tolerance=1e-5)
+    assert clean.motions[0].modes == noisy.motions[0].modes == ("slip right",) * 3
+    np.testing.assert_allclose(
+        noisy.motions[0].family.interval, clean.motions[0].family.interval, rtol=1e-9
+    )
+
+
 def test_a_separating_contact_is_no_contact():
     result = motions(points=[[0, -1]], normals=[[0, 1]], mu=0.3, velocity=(0, 1, 0))
     assert result.motions[0].modes == ("break",)

@@ -11,6 +11,9 @@ from stiction.cli.output import OutputDirectory, print_json
 EXAMPLES = "three-points, block-on-slope, block-in-corner, peg-jamming, painleve-ambiguous, …"
 
 
+MOST_SHOWN = 5  # motions in one picture
+
+
 def motions(
     source: Annotated[
         str,
@@ -93,19 +96,19 @@ def _rows(problem, answer) -> list[dict[str, str]]:
 
     rows = []
     for i, motion in enumerate(answer.motions):
+        told = zip(problem.names, motion.modes, strict=True)
+        choice = "" if motion.forces_unique else "\n(one choice of many)"
         rows.append(
             {
                 "motion": str(i + 1),
-                "contacts": "\n".join(
-                    f"{name}: {mode}"
-                    for name, mode in zip(problem.names, motion.modes, strict=True)
-                ),
+                "contacts": "\n".join(f"{name}: {mode}" for name, mode in told),
                 "acceleration": _numbers(motion.acceleration),
-                "forces (normal, tangential) [N]": "\n".join(_numbers(f) for f in motion.forces)
-                + ("" if motion.forces_unique else "\n(one choice of many)"),
+                "forces: normal, tangential [N]": "\n".join(map(_numbers, motion.forces)) + choice,
                 "range": describe_family(motion.family),
             }
         )
+    if not any(row["range"] for row in rows):
+        rows = [{k: v for k, v in row.items() if k != "range"} for row in rows]
     return rows
 
 
@@ -129,10 +132,8 @@ def _print(problem, answer, content: dict[str, Any]) -> None:
         for row in rows:
             table.add_row(*row.values())
         console.print(table)
-    for name, value in (
-        ("zero reaction", answer.zero_reaction),
-        ("zero net force", answer.zero_net_force),
-    ):
+    tests = {"zero reaction": answer.zero_reaction, "zero net force": answer.zero_net_force}
+    for name, value in ({} if answer.collisions else tests).items():
         console.print(f"{name}: {'possible' if value else 'not possible'}", highlight=False)
     if "directions" in content:
         parts = [
@@ -162,10 +163,10 @@ def _write(directory: OutputDirectory, problem, answer, content: dict[str, Any])
             writer = csv.DictWriter(file, rows[0])
             writer.writeheader()
             writer.writerows(rows)
-    if isinstance(problem, PlanarProblem):
-        for name, caption, figure in _figures(problem, answer):
-            report.heading(caption)
-            report.figure(save_figure(figure, directory, name)[-1], caption=caption)
+    figures = _figures if isinstance(problem, PlanarProblem) else _spatial_figures
+    for name, caption, figure in figures(problem, answer):
+        report.heading(caption)
+        report.figure(save_figure(figure, directory, name)[-1], caption=caption)
     report.write(directory.file("report.html"))
 
 
@@ -185,7 +186,7 @@ def _figures(problem, answer):
     from stiction.report.figures import new_figure
 
     state = problem.state()
-    shown = answer.motions[:5]
+    shown = answer.motions[:MOST_SHOWN]
     figure, panels = new_figure(
         1, 1 + len(shown), figsize=(3.4 * (1 + len(shown)), 3.6), squeeze=False
     )
@@ -222,3 +223,19 @@ def _figures(problem, answer):
         draw_force_map(flat, state, magnitude=magnitude)
         flat.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
         yield "directions", "Which forces jam, slide, tip or lift the body", figure
+
+
+def _spatial_figures(problem, answer):
+    """Contacts and motions in space."""
+    from stiction.motions.drawing_space import draw_space
+    from stiction.report.figures import new_figure
+
+    shown = [None, *answer.motions[:MOST_SHOWN]]
+    size = (4.4 * len(shown), 4.2)
+    figure, panels = new_figure(
+        1, len(shown), figsize=size, squeeze=False, subplot_kw={"projection": "3d"}
+    )
+    for i, motion in enumerate(shown):
+        draw_space(panels[0, i], problem, motion)
+        panels[0, i].set_title(f"motion {i}" if i else "contacts and applied force")
+    yield "motions", "The body and its possible motions", figure

@@ -39,7 +39,7 @@ UP = [0, 2, 1]  # (F_x, F_y, τ/ρ) as drawn
 def draw_cone(axes: Axes3D, state: ContactState, *, names: list[str] | None = None) -> float:
     """Each contact's sheet and, dashed, the composite cone. Returns the height of the picture."""
     unit = state.rows.normals / np.linalg.norm(state.rows.normals, axis=1, keepdims=True)
-    axis = unit.mean(axis=0)
+    axis = unit.sum(axis=0) / max(len(unit), 1)
     length = np.linalg.norm(state.sheets, axis=-1)
     pointed = np.all(state.sheets @ axis > 0.3 * length * np.linalg.norm(axis))
     for i, edges in enumerate(state.sheets):
@@ -111,11 +111,12 @@ def draw_directions(axes: Axes, ranges: list[DirectionRange]) -> None:
 
 
 def draw_force_map(
-    axes: Axes, state: ContactState, *, magnitude: float, samples: int = 181
+    axes: Axes, state: ContactState, *, magnitude: float, samples: int = 180
 ) -> None:
     """All directions of (F_x, F_y, τ/ρ), unrolled: angle of the force against share of torque."""
-    longitude = np.linspace(-np.pi, np.pi, 2 * samples)
-    latitude = np.linspace(-np.pi / 2, np.pi / 2, samples)
+    # Middles of pixels: forces exactly along the axes often lie between two responses.
+    longitude = np.pi * ((np.arange(2 * samples) + 0.5) / samples - 1)
+    latitude = np.pi * ((np.arange(samples) + 0.5) / samples - 0.5)
     lon, lat = np.meshgrid(longitude, latitude)
     force = magnitude * np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon)], axis=-1)
     torque = magnitude * np.sin(lat) * state.gyration_radius

@@ -78,7 +78,7 @@ def possible_spatial_motions(
     kinds = ("vertex-on-face",) * k if kinds is None else tuple(kinds)
     n_dot = _normal_rates(kinds, body_edges, obstacle_edges, n, omega)
 
-    tangents = _tangents(n)
+    tangents = contact_tangents(n)
     v_p = v + np.cross(omega, arm)
     centripetal = np.cross(omega, np.cross(omega, arm))
     size = np.sqrt(np.linalg.eigvalsh(J).max() / m)
@@ -122,7 +122,7 @@ def _inertia(value: Values) -> Float[np.ndarray, "3 3"]:
     return matrix
 
 
-def _tangents(n: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "k 2 3"]:
+def contact_tangents(n: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "k 2 3"]:
     """Two tangents that with the normal make a right-handed frame (t1, t2, n)."""
     aside = np.eye(3)[np.argmin(np.abs(n), axis=1)]
     t1 = np.cross(aside, n)
