@@ -103,7 +103,7 @@ def test_spatial_files_work_too(capsys, tmp_path):
     status, out, _ = run(capsys, "motions", "box-on-table", "--json", "--out", str(tmp_path / "o"))
     assert status == 0
     assert len(json.loads(out)["motions"][0]["acceleration"]) == 6
-    assert (tmp_path / "o" / "report.html").exists()
+    assert {"report.html", "motions.png"} <= {path.name for path in (tmp_path / "o").iterdir()}
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def _rows(problem, answer) -> list[dict[str, str]]:
             {
                 "motion": str(i + 1),
                 "contacts": "\n".join(f"{name}: {mode}" for name, mode in told),
-                "acceleration": _numbers(motion.acceleration),
+                "acceleration [m/s², rad/s²]": _numbers(motion.acceleration),
                 "forces: normal, tangential [N]": "\n".join(map(_numbers, motion.forces)) + choice,
                 "range": describe_family(motion.family),
             }
