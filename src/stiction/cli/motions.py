@@ -118,19 +118,21 @@ def _numbers(values) -> str:
 
 def _print(problem, answer, content: dict[str, Any]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     console = Console()
     if problem.title:
-        console.print(problem.title, style="bold", highlight=False)
+        console.print(problem.title, style="bold", highlight=False, markup=False)
     console.print(f"[bold]{answer.verdict}[/bold]: {answer.explanation}", highlight=False)
     for i, speed in answer.collisions.items():
-        console.print(f"  contact {problem.names[i]} closes at {speed:.4g} m/s", highlight=False)
+        name = escape(problem.names[i])
+        console.print(f"  contact {name} closes at {speed:.4g} m/s", highlight=False)
     if answer.motions:
         rows = _rows(problem, answer)
-        table = Table(*rows[0], show_lines=True)
+        table = Table(*map(escape, rows[0]), show_lines=True)  # units are no markup
         for row in rows:
-            table.add_row(*row.values())
+            table.add_row(*map(escape, row.values()))
         console.print(table)
     tests = {"zero reaction": answer.zero_reaction, "zero net force": answer.zero_net_force}
     for name, value in ({} if answer.collisions else tests).items():
