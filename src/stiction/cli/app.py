@@ -7,7 +7,7 @@ import warnings
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import info, reproduce, restitution, run, scenes, translate
+from stiction.cli import info, motions, reproduce, restitution, run, scenes, translate
 
 app = typer.Typer(
     name="stiction",
@@ -39,6 +39,7 @@ def options(
 
 app.command()(run.run)
 app.command()(info.info)
+app.command()(motions.motions)
 app.command()(scenes.scenes)
 app.command()(reproduce.reproduce)
 app.command()(restitution.restitution)

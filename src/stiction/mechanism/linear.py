@@ -6,6 +6,7 @@ written out, the factorisation fuses into the program around it. Larger ones go 
 
 from collections.abc import Callable
 
+import jax
 import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 
@@ -21,13 +22,26 @@ def cholesky(M: Float[Array, "n n"]) -> Float[Array, "n n"]:
     """L with L Lᵀ = M, from the lower triangle of M."""
     n = M.shape[0]
     if n > _WRITTEN_OUT:
-        return jnp.linalg.cholesky(M, symmetrize_input=False)
+        return _library_cholesky(M)
     L = [[jnp.zeros((), M.dtype)] * n for _ in range(n)]
     for j in range(n):
         L[j][j] = jnp.sqrt(M[j, j] - sum(L[j][k] * L[j][k] for k in range(j)))
         for i in range(j + 1, n):
             L[i][j] = (M[i, j] - sum(L[i][k] * L[j][k] for k in range(j))) / L[j][j]
     return jnp.stack([jnp.stack(row) for row in L])
+
+
+@jax.custom_jvp
+def _library_cholesky(M: Float[Array, "n n"]) -> Float[Array, "n n"]:
+    return jnp.linalg.cholesky(M, symmetrize_input=False)
+
+
+@_library_cholesky.defjvp
+def _library_cholesky_jvp(primals, tangents):
+    # The library's rule for derivatives reads the upper triangle too, which here means nothing.
+    (M,), (M_dot,) = primals, tangents
+    symmetric = jnp.tril(M_dot) + jnp.tril(M_dot, -1).T
+    return jax.jvp(lambda A: jnp.linalg.cholesky(A, symmetrize_input=False), (M,), (symmetric,))
 
 
 def solve_lower(L: Float[Array, "n n"], b: Float[Array, "n *k"]) -> Float[Array, "n *k"]:
