@@ -30,7 +30,8 @@ def largest_mu(law) -> float:
 def test_force_stays_in_the_cone(law, v, z, load):
     state = None if law.init_state(2) is None else jnp.asarray(z)
     f = np.linalg.norm(law.force(state, jnp.asarray(v), load))
-    assert f <= largest_mu(law) * load * (1 + 1e-12)
+    # Squares of forces below 1e-154 N underflow.
+    assert f <= largest_mu(law) * load * (1 + 1e-12) + 1e-150
 
 
 @sliding_law

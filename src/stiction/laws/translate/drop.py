@@ -67,13 +67,14 @@ def drop_ball(
         time_step: The engine's step [s].
     """
     drops = []
+    most_steps = int(LONGEST * contact.duration / time_step) + LONGEST
     for gravity in (0.0, GRAVITY):
         results = []
         for phase in PHASES:
             gap = phase * time_step * contact.speed
             falling = math.sqrt(max(contact.speed**2 - 2 * gravity * gap, 0.0))
             start(gap, falling, gravity)
-            results.append(_rebound(step, gravity, time_step, contact) / contact.speed)
+            results.append(_rebound(step, gravity, most_steps) / contact.speed)
         asked = restitution_under(contact, gravity)
         got = float(np.mean(results))
         drops.append(Drop(how, gravity > 0, asked, got, min(results), max(results)))
@@ -94,15 +95,10 @@ def _rebound_under(law: HuntCrossley, mass: Scalar, speed: Scalar, load: Scalar)
     return integrate_impact(law, mass=mass, speed=speed, load=load, throw=False).rebound_speed
 
 
-def _rebound(
-    step: Callable[[], tuple[float, float]],
-    gravity: float,
-    time_step: float,
-    contact: CompliantContact,
-) -> float:
+def _rebound(step: Callable[[], tuple[float, float]], gravity: float, most_steps: int) -> float:
     """The speed with which the ball leaves the floor; 0 if it does not."""
     touched = False
-    for _ in range(int(LONGEST * contact.duration / time_step) + LONGEST):
+    for _ in range(most_steps):
         gap, rate = step()
         touched = touched or gap < 0
         if touched and gap > 0:
