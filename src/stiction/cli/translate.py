@@ -228,7 +228,7 @@ def _drop_rows(check: dict) -> list[dict[str, str]]:
             "asked": f"{drop['asked']:.6f}",
             "got": f"{drop['got']:.6f}",
             "error": f"{drop['error']:+.1e}",
-            "range": f"{drop['lowest']:.4f} to {drop['highest']:.4f}",
+            "range": f"{drop['lowest']:.4f}-{drop['highest']:.4f}",
         }
         for drop in check["drops"]
     ]

@@ -12,6 +12,8 @@ import importlib.metadata
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from stiction._errors import InputError
 from stiction.laws.translate.contact import (
     CompliantContact,
@@ -21,7 +23,9 @@ from stiction.laws.translate.contact import (
 )
 from stiction.laws.translate.drop import Check, drop_ball
 from stiction.laws.translate.linear import to_oscillator
+from stiction.laws.translate.stepping import adjust, stepped_restitution
 
+SNIPPET = ("point_contact_stiffness", "hunt_crossley_dissipation", "mu_static", "mu_dynamic")
 ACCURACY = 1e-8  # of Drake's error-controlled integrator in the check
 
 
@@ -35,9 +39,13 @@ def to_drake(contact: CompliantContact, *, time_step: float | None = None) -> Tr
     flat = contact.with_peak_depth(contact.peak_depth, 1.0)
     dt = time_step or recommended_step(contact.duration)
     oscillator = to_oscillator(contact)
+    discrete = adjust(
+        lambda d: lagged_restitution(flat, d, dt), contact.restitution, high=flat.dissipation
+    )
     parameters = {
         "point_contact_stiffness": 2 * flat.stiffness,
         "hunt_crossley_dissipation": flat.dissipation,
+        "hunt_crossley_dissipation_discrete": discrete,
         "mu_static": flat.mu_static,
         "mu_dynamic": flat.mu_dynamic,
         # Each of the two surfaces has half of 2 ζ/ω, the damping over the stiffness.
@@ -45,12 +53,19 @@ def to_drake(contact: CompliantContact, *, time_step: float | None = None) -> Tr
         "time_step": dt,
     }
     limits = [
-        "a discrete plant (time_step > 0) adds damping of its own, less with a smaller step; the"
+        "a discrete plant (time_step > 0) adds damping of its own, less with a smaller step: take"
+        f" the dissipation for it, which is right at {contact.speed:g} m/s and {dt:g} s only; the"
         " continuous plant (time_step = 0) has the law exactly",
         "the discrete approximation 'sap' ignores hunt_crossley_dissipation and takes"
         " relaxation_time, a linear damper; use 'lagged' or 'similar'",
         "friction is regularized: a body below the cone creeps, at up to the stiction tolerance",
     ]
+    best = float(lagged_restitution(flat, discrete, dt).mean())
+    if best < contact.restitution - 1e-6:
+        limits.append(
+            f"a discrete plant of {dt:g} s gives at most {best:.4f}, even without dissipation; take"
+            " a smaller step"
+        )
     if contact.exponent != 1:
         limits.append(
             f"the exponent is 1, not {contact.exponent:g}: restitution is kept at all speeds, peak"
@@ -59,16 +74,36 @@ def to_drake(contact: CompliantContact, *, time_step: float | None = None) -> Tr
     if flat.mu_static != flat.mu_dynamic:
         limits.append("a discrete plant has one coefficient of friction, the dynamic one")
     lines = "\n".join(
-        f"  <drake:{k}>{v:.10g}</drake:{k}>" for k, v in parameters.items() if k != "time_step"
+        f"  <drake:{k}>{v:.10g}</drake:{k}>" for k, v in parameters.items() if k in SNIPPET
     )
     return Translation(
         engine="drake",
         parameters=parameters,
         limits=tuple(limits),
         snippet=f"<drake:proximity_properties>  <!-- on both geometries -->\n{lines}\n"
+        f"  <!-- in a discrete plant of {dt:g} s: hunt_crossley_dissipation {discrete:.10g} -->\n"
         "</drake:proximity_properties>",
         time_step=dt,
     )
+
+
+def lagged_restitution(flat: CompliantContact, dissipation: float, dt: float) -> np.ndarray:
+    r"""Restitution of Drake's discrete step ('lagged', 'similar') over the instants of touch.
+
+    Where the step begins in contact it solves
+    $v_1 = v - \tfrac{\delta t}{m} k (x + \delta t \, v_1)_+ (1 + d v_1)_+$, a quadratic.
+    """
+    c, d = dt * flat.stiffness / flat.mass, dissipation * flat.speed  # for a speed of 1
+
+    def step(x: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        b = 1 + c * (dt + d * x)
+        root = (
+            2 * (v - c * x) / (b + np.sqrt(np.maximum(b * b + 4 * c * d * dt * (v - c * x), 0.0)))
+        )
+        v = np.where((x > 0) & (x + dt * v > 0), root, v)
+        return x + dt * v, v
+
+    return stepped_restitution(step, dt, flat.duration)
 
 
 def from_drake(
@@ -109,8 +144,8 @@ def check_drake(contact: CompliantContact, translation: Translation) -> Check:
     drops = []
     for name, approximation, step in (
         ("continuous", "lagged", 0.0),
-        (f"lagged, {dt:g} s", "lagged", dt),
-        (f"sap, {dt:g} s", "sap", dt),
+        (f"lagged, {1e3 * dt:g} ms", "lagged", dt),
+        (f"sap, {1e3 * dt:g} ms", "sap", dt),
     ):
         ball = _Ball(contact, translation, approximation, step)
         drops += drop_ball(contact, name, ball.start, ball.step, step or dt)
@@ -144,7 +179,6 @@ class _Ball:
         return float(q[-1]) - self.radius, float(v[-1])
 
     def _build(self, gravity: float):
-        import numpy as np
         from pydrake.geometry import AddContactMaterial, HalfSpace, ProximityProperties, Sphere
         from pydrake.math import RigidTransform
         from pydrake.multibody.plant import AddMultibodyPlant, CoulombFriction, MultibodyPlantConfig
@@ -163,9 +197,10 @@ class _Ball:
             "ball", SpatialInertia(self.contact.mass, np.zeros(3), rotational)
         )
         p = self.parameters
+        name = "hunt_crossley_dissipation" + ("_discrete" if self.time_step else "")
         material = ProximityProperties()
         AddContactMaterial(
-            dissipation=p["hunt_crossley_dissipation"],
+            dissipation=p[name],
             point_stiffness=p["point_contact_stiffness"],
             friction=CoulombFriction(p["mu_static"], p["mu_dynamic"]),
             properties=material,

@@ -1,8 +1,7 @@
 """A ball dropped in another engine: does it come back as fast as the law says?
 
-A fixed-step engine sees the ball first somewhere inside the floor, up to one step deep, and what
-comes out depends on how deep. So a drop is repeated for instants of touch spread over one step,
-and the mean and the extremes are reported.
+A drop is repeated for instants of touch spread over one step (see `stepping`); the mean and the
+extremes are reported.
 """
 
 import math
@@ -17,17 +16,16 @@ from stiction._arrays import Scalar
 from stiction.laws.impact.integrate import integrate_impact
 from stiction.laws.normal.hunt_crossley import HuntCrossley
 from stiction.laws.translate.contact import CompliantContact
+from stiction.laws.translate.stepping import LONGEST, PHASES
 
 GRAVITY = 9.81  # [m/s²]
-PHASES = tuple((np.arange(8) + 0.5) / 8)  # of a step still to go when the ball is let go
-LONGEST = 20  # durations of a free impact after which the ball has not come back
 
 
 @dataclass(frozen=True)
 class Drop:
     """What one way of running an engine made of the contact."""
 
-    how: str  # 'Euler, 0.0001 s'
+    how: str  # 'Euler, 0.1 ms'
     gravity: bool
     asked: float  # restitution of the law itself (0: the ball stays)
     got: float  # mean over the instants of touch
@@ -71,7 +69,7 @@ def drop_ball(
     for gravity in (0.0, GRAVITY):
         results = []
         for phase in PHASES:
-            gap = phase * time_step * contact.speed
+            gap = float(phase) * time_step * contact.speed
             falling = math.sqrt(max(contact.speed**2 - 2 * gravity * gap, 0.0))
             start(gap, falling, gravity)
             results.append(_rebound(step, gravity, most_steps) / contact.speed)

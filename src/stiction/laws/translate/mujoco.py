@@ -24,8 +24,9 @@ import numpy as np
 
 from stiction._errors import InputError
 from stiction.laws.translate.contact import CompliantContact, Translation, recommended_step
-from stiction.laws.translate.drop import PHASES, Check, drop_ball
+from stiction.laws.translate.drop import Check, drop_ball
 from stiction.laws.translate.linear import Oscillator, from_oscillator, to_oscillator
+from stiction.laws.translate.stepping import adjust, stepped_restitution
 
 IMPEDANCE = 0.9  # MuJoCo's own default at touch
 TORSIONAL, ROLLING = 0.005, 0.0001  # MuJoCo's own defaults
@@ -54,7 +55,12 @@ def to_mujoco(
             f"`time_step` must be below {1 / ideal.frequency:.2g} s for a contact that lasts"
             f" {ideal.duration:.2g} s, got {dt:g}; take a smaller step or a lower stiffness"
         )
-    tuned = adjust(ideal, contact.restitution, dt)
+    zeta = adjust(
+        lambda z: euler_restitution(replace(ideal, damping_ratio=z), dt),
+        contact.restitution,
+        high=2 * ideal.damping_ratio + 0.1,
+    )
+    tuned = replace(ideal, damping_ratio=zeta if contact.dissipation else 0.0)
     stiffness, damping = tuned.frequency**2, 2 * tuned.damping_ratio * tuned.frequency
     solref = (-stiffness, -damping)
     solimp = (impedance, impedance, 0.001, 0.5, 2.0)
@@ -109,33 +115,16 @@ def from_mujoco(
     return contact, tuple(lost)
 
 
-def adjust(ideal: Oscillator, wanted: float, dt: float) -> Oscillator:
-    """The damping ratio whose mean restitution in MuJoCo's Euler step is the one wanted."""
-    if wanted >= 1:
-        return ideal
-    low, high = 0.0, 2 * ideal.damping_ratio + 0.1
-    for _ in range(40):  # bisection: the mean falls with damping, but in steps
-        middle = 0.5 * (low + high)
-        mean = euler_restitution(replace(ideal, damping_ratio=middle), dt).mean()
-        low, high = (middle, high) if mean > wanted else (low, middle)
-    return replace(ideal, damping_ratio=0.5 * (low + high))
-
-
 def euler_restitution(oscillator: Oscillator, dt: float) -> np.ndarray:
     """Restitution of MuJoCo's Euler step for a ball that touches at evenly spread instants."""
     omega, zeta = oscillator.frequency, oscillator.damping_ratio
-    x = -np.asarray(PHASES) * dt  # a speed of 1, about to touch
-    v, out, parted = np.ones_like(x), np.zeros_like(x), np.zeros(x.shape, bool)
-    for _ in range(int(20 * oscillator.duration / dt) + 20):
+
+    def step(x: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         f = np.where(x > 0, np.maximum(omega**2 * x + 2 * zeta * omega * v, 0.0), 0.0)
         v = v - dt * f
-        x = x + dt * v
-        leaving = ~parted & (x < 0) & (v < 0)
-        out[leaving] = -v[leaving]
-        parted |= leaving
-        if parted.all():
-            break
-    return out
+        return x + dt * v, v
+
+    return stepped_restitution(step, dt, oscillator.duration)
 
 
 def check_mujoco(contact: CompliantContact, translation: Translation) -> Check:
@@ -163,7 +152,7 @@ def check_mujoco(contact: CompliantContact, translation: Translation) -> Check:
         mujoco.mj_step(model, data)
         return float(data.qpos[2]) - radius, float(data.qvel[2])
 
-    drops = drop_ball(contact, f"Euler, {dt:g} s", start, step, dt)
+    drops = drop_ball(contact, f"Euler, {1e3 * dt:g} ms", start, step, dt)
     return Check("mujoco", mujoco.__version__, drops)
 
 
