@@ -84,11 +84,13 @@ def log_velocities(v_i: Scalar, v_o: Scalar, d: Scalar) -> tuple[Scalar, Scalar]
 def _log_distance(v: Scalar, v_i: Scalar, v_o: Scalar, d: Scalar) -> Scalar:
     """D from the end of the same side: >= 0 in compression, <= 0 in restitution."""
     closing = v >= 0
-    eta = (jnp.where(closing, v_i, -v_o) - v) / (1.0 + d * v)
+    has_digits = closing | (d * v_i < LOG_SWITCH_SPEED)
+    start = jnp.where(closing, v_i, -v_o)
+    eta = jnp.where(has_digits, start - v, 0.0) / (1.0 + d * v)
     near = eta * log_ratio(d * eta)  # keeps its digits close to the end
     _, y_o = log_velocities(v_i, v_o, d)
     far = y_o - v * log_ratio(d * v)  # keeps them where 1 - d v_o has none
-    return jnp.where(closing | (d * v_i < LOG_SWITCH_SPEED), near, far)
+    return jnp.where(has_digits, near, far)
 
 
 def peak_depth(
