@@ -205,11 +205,10 @@ class TestPhasePlane:
         assert_allclose(self.depth([self.V, -v_out, 2 * self.V, -2 * v_out]), 0.0, atol=1e-9)
 
     def test_gradients_are_finite_where_the_rebound_has_reached_its_limit(self):
-        """d v_i = 280: 1 - d v_o is 1e-122, which no float near 1 can hold."""
+        """d v_i = 90: 1 - d v_o is 1e-38, and 0 in floats."""
         at = lambda v, d: impact.depth_at_velocity(v, speed=self.V, dissipation=d, **BODY)  # noqa: E731
-        by = jax.jit(jax.grad(at, argnums=(0, 1)))
-        assert np.all(np.isfinite(by(-0.9 / 200.0, 200.0)))
-        assert np.all(np.isfinite(by(0.9, 200.0)))
+        by = jax.jit(jax.vmap(jax.grad(at, argnums=(0, 1)), in_axes=(0, None)))
+        assert np.all(np.isfinite(by(np.linspace(-0.999 / 64.0, 0.01, 101), 64.0)))
 
     def test_without_damping_it_is_the_energy_integral(self):
         v = np.linspace(-self.V, self.V, 31)[1:-1]
