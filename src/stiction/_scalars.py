@@ -146,7 +146,7 @@ def _evaluate(jaxpr: core.Jaxpr, consts: Any, args: list[np.ndarray]) -> list[np
     constants = [_take_apart(_concrete(c), None) for c in consts]
     values.update(zip(jaxpr.constvars, constants, strict=True))
     for eqn in jaxpr.eqns:
-        out = _equation(eqn, [read(v) for v in eqn.invars])
+        out = _equation(jaxpr, eqn, [read(v) for v in eqn.invars])
         values.update(zip(eqn.outvars, out, strict=True))
     return [read(v) for v in jaxpr.outvars]
 
@@ -156,7 +156,7 @@ def _concrete(x: Any) -> Any:
     return np.asarray(x) if _known(x) else x
 
 
-def _equation(eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:
+def _equation(jaxpr: core.Jaxpr, eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:
     name, params = eqn.primitive.name, eqn.params
     if name in _ELEMENTWISE:
         return [_elementwise(eqn, args)]
@@ -183,7 +183,7 @@ def _equation(eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:
     if name == "cond" and _all_known(args[0]):
         inner = params["branches"][int(args[0][()])]
         return _evaluate(inner.jaxpr, inner.consts, args[1:])
-    return _as_it_is(eqn, args)
+    return _as_it_is(jaxpr, eqn, args)
 
 
 def _has_batch(params: dict) -> bool:
@@ -194,7 +194,7 @@ def _all_known(scalars: np.ndarray) -> bool:
     return all(_known(x) for x in scalars.reshape(-1))
 
 
-def _as_it_is(eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:
+def _as_it_is(jaxpr: core.Jaxpr, eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:
     """An operation that is not written out: on arrays, as a jaxpr of its own."""
     given = {
         v: _put_together(a, v.aval)
@@ -202,7 +202,14 @@ def _as_it_is(eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:
         if not isinstance(v, core.Literal)
     }
     used = [v for v in eqn.outvars if type(v) is core.Var]
-    alone = core.Jaxpr([], list(given), used, [eqn], eqn.effects)
+    alone = jaxpr.replace(
+        constvars=[],
+        invars=list(given),
+        outvars=used,
+        eqns=[eqn],
+        effects=eqn.effects,
+        debug_info=jaxpr.debug_info.with_unknown_names(),
+    )
     out = core.jaxpr_as_fun(core.ClosedJaxpr(alone, []))(*given.values())
     found = dict(zip(used, (_take_apart(x, None) for x in out), strict=True))
     return [found.get(v, np.empty(v.aval.shape, object)) for v in eqn.outvars]

@@ -22,6 +22,7 @@ import jax.numpy as jnp
 from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction._scalars import write_out
 from stiction.engines.contact_dynamics import ContactDynamics
+from stiction.engines.event_search import Search, grazing, search_event, select
 from stiction.engines.flow import Arrival, Flow, Mode, Seen, State
 from stiction.engines.forces import OPEN
 from stiction.engines.happenings import (
@@ -38,9 +39,6 @@ from stiction.engines.records import Packing, Records, Row, add, no_records
 from stiction.engines.runge_kutta import TABLEAUS, error_ratio, next_step
 from stiction.engines.solver import Solver
 
-_LANDED = 1e-8  # an event nearer than this part of the step is reached by the last correction
-_PROBE = 1e-7  # part of a step by which the one is longer that measures an event function's rate
-_MAX_SEARCH = 60  # passes to find one event
 _MAX_CASCADE = 100  # events at one instant, beyond four for each contact
 
 _ORDER = 5
@@ -51,24 +49,6 @@ _FIRST_STEP = 1e-4  # tried first [s]; the error estimate corrects it at once
 STEP, EVENT, AFTER_IMPACT, JAMMED = range(4)
 # How a loop ends.
 RUNNING, DONE, STEPS_USED_UP, EVENTS_USED_UP, CASCADE, NOT_FINITE = range(6)
-
-
-class Search(eqx.Module):
-    """The bracket of an event inside a step."""
-
-    on: Bool[Array, ""]
-    trial: Scalar  # length of the step to try next
-    low: Scalar  # length of a step without the event
-    high: Scalar  # length of a step with it
-    values_low: Float[Array, "e"]  # event functions at `low`
-    f_low: Scalar  # the target's value at `low`, halved when `high` has moved twice running
-    f_high: Scalar
-    target: Int[Array, ""]  # index into the event functions
-    side: Int[Array, ""]  # which end moved last
-    passes: Int[Array, ""]
-    probed: Bool[Array, ""]  # the trial is to measure the target's rate
-    reached: Scalar  # the target's value where it was close enough
-    slope: Scalar  # the target's rate, once known
 
 
 class Loop(eqx.Module):
@@ -185,7 +165,7 @@ def run_loop(
         after = s.phase == AFTER_IMPACT
         cause = s.cause
         r = settle(flow, s.t, s.y, s.mode, cause, after, d, power)
-        what = _select(after, happening.unpack(s.current), quiet(s.t, s.y, s.mode, cause, d))
+        what = select(after, happening.unpack(s.current), quiet(s.t, s.y, s.mode, cause, d))
         what = eqx.tree_at(
             lambda h: (
                 h.modes_after, h.direction_after, h.consistent, h.suspicious, h.speed,
@@ -210,7 +190,7 @@ def run_loop(
             s,
             (
                 r.y, r.mode, r.k, r.seen, flow.event_values(r.seen, r.mode), phase,
-                happening.pack(what, s.t.dtype), s.events + counts, ~jams, counts,
+                happening.pack(what, s.t.dtype), s.events + counts.astype(int), ~jams, counts,
             ),
         )  # fmt: skip
 
@@ -233,20 +213,20 @@ def run_loop(
         good = ratio <= 1.0
 
         fallen = (values < 0) & good
-        grazed, reach = _grazing(s, seen, dt)
+        grazed, reach = grazing(s.seen, s.mode, seen, dt)
         grazed = grazed & good & ~jnp.any(fallen) & ~s.search.probed
-        search, found = _search(s, seen, values, fallen, dt, 2 * contacts)
+        search, found = search_event(s.search, s.mode, s.t, s.values, dt, seen, values, fallen)
         # A search that steps over another contact begins anew, with that.
         anew = eqx.tree_at(
             lambda x: (x.trial, x.low, x.values_low, x.f_low, x.probed),
             s.search,
             (reach, jnp.zeros_like(dt), s.values, jnp.zeros_like(dt), jnp.asarray(False)),
         )
-        search = _select(grazed, anew, search)
+        search = select(grazed, anew, search)
         found = found & ~grazed
         keep = good & ~grazed & (found | ~search.on)
         # The event itself decides what becomes of the contacts: no correction before it.
-        y = _select(found, at.y, at.kept)
+        y = select(found, at.y, at.kept)
 
         def choose(a: Any, b: Any) -> Any:
             return jax.tree.map(lambda a, b: jnp.where(keep, a, b), a, b)
@@ -304,10 +284,10 @@ def run_loop(
         i, s, kept = carry
         # The count of passes is the same in all lanes of a batch: this branch stays a branch.
         now = i % event_every == event_every - 1
-        s = _select(s.phase == STEP, step(s), waiting(s))
+        s = select(s.phase == STEP, step(s), waiting(s))
         kept = record(s, kept)
         pending = (s.phase != STEP) & (s.status == RUNNING)
-        s = jax.lax.cond(now, lambda s: _select(pending, event(s), waiting(s)), waiting, s)
+        s = jax.lax.cond(now, lambda s: select(pending, event(s), waiting(s)), waiting, s)
         return i + 1, s, record(s, kept)
 
     kept = Kept(no_records(row.size, rows, dtype), no_records(happening.size, log, dtype))
@@ -319,24 +299,12 @@ def run_loop(
     return s, row.unpack(packed[0]), kept.rows.count, happening.unpack(packed[1])
 
 
-def _select(which: Bool[Array, ""], a: Any, b: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(which, a, b), a, b)
-
-
 def _error(at: Arrival, y: State, solver: Solver) -> Scalar:
     """The error of a step over what is tolerated; of gaps less is asked than of the motion."""
     smooth, before, after = ((s.q, s.v, s.ledger) for s in (at.error, y, at.y))
     ratio = error_ratio(smooth, before, after, solver.rtol, solver.atol)
     missed = jnp.abs(at.error.gap) / (_GAP_ATOL + _GAP_RTOL * jnp.abs(at.seen.gap))
     return jnp.maximum(ratio, jnp.max(missed))
-
-
-def _pick(values: Array, index: Int[Array, ""]) -> Array:
-    """values[index], without an address that depends on data: that would not be written out."""
-    here = jnp.arange(values.size) == index
-    if values.dtype == bool:
-        return jnp.sum((here & values).astype(int)) > 0
-    return jnp.sum(jnp.where(here, values, 0.0))
 
 
 def _row(s: Loop) -> Row:
@@ -401,81 +369,6 @@ def _start(flow: Flow, y0: State, until: Scalar) -> tuple[Loop, Happening]:
     return start, what
 
 
-def _search(
-    s: Loop, seen: Seen, values: Array, fallen: Array, dt: Scalar, of_contacts: int
-) -> tuple[Search, Bool[Array, ""]]:
-    """The search after a trial step of length dt, and whether the event is found."""
-    narrowed = _narrow(s.search, s.values, dt, values, fallen)
-    # The probe measures, and narrows nothing.
-    search = _select(s.search.probed, s.search, narrowed)
-    value = _pick(values, search.target)
-    rate, is_gap = _rate_of_gap(search, s.mode, seen, of_contacts)
-    chord = (search.f_high - search.f_low) / jnp.maximum(search.high - search.low, 1e-300)
-    slope = jnp.where(is_gap, rate, chord)
-    missing = jnp.abs(value / jnp.minimum(slope, -1e-300))
-    close = missing <= _LANDED * jnp.maximum(search.high, dt)
-    narrow = search.high - search.low <= 4e-16 * (1.0 + jnp.abs(s.t))
-    landed = search.on & (close | narrow | (search.passes >= _MAX_SEARCH))
-    probe = landed & ~is_gap & ~s.search.probed
-    found = (landed & is_gap) | s.search.probed
-    measured = (value - search.reached) / jnp.maximum(_PROBE * search.high, 1e-300)
-    guess = _guess(search, slope, is_gap, dt, value)
-    trial = jnp.where(probe, dt + _PROBE * search.high, guess)
-    search = eqx.tree_at(
-        lambda x: (x.trial, x.probed, x.reached, x.slope),
-        search,
-        (
-            trial,
-            probe,
-            jnp.where(probe, value, search.reached),
-            jax.lax.stop_gradient(jnp.where(is_gap, rate, measured)),
-        ),
-    )
-    return search, found
-
-
-def _narrow(s: Search, values_start: Array, dt: Scalar, values: Array, fallen: Array) -> Search:
-    """The bracket after a trial step of length dt with the given event functions at its end."""
-    inside = jnp.any(fallen)
-    low = jnp.where(s.on, s.low, 0.0)
-    values_low = jnp.where(s.on, s.values_low, values_start)
-    # Which event comes first: the least root of the chords.
-    start = jnp.maximum(values_low, 0.0)
-    roots = jnp.where(fallen, start / jnp.where(fallen, start - values, 1.0), jnp.inf)
-    first = jnp.argmin(roots)
-    target = jnp.where(inside, first, s.target)
-    same = s.on & (target == s.target)
-    f_new = _pick(values, target)
-    halved_low = jnp.where(same & (s.side == 1), 0.5, 1.0) * s.f_low
-    f_low_in = jnp.where(same, halved_low, _pick(start, target))
-    halved_high = jnp.where(s.side == -1, 0.5, 1.0) * s.f_high
-    return Search(
-        on=s.on | inside,
-        trial=s.trial,
-        low=jnp.where(inside, low, jnp.where(s.on, dt, low)),
-        high=jnp.where(inside, dt, s.high),
-        values_low=jnp.where(inside | ~s.on, values_low, values),
-        f_low=jnp.where(inside, f_low_in, f_new),
-        f_high=jnp.where(inside, f_new, halved_high),
-        target=target,
-        side=jnp.where(inside, 1, -1),
-        passes=s.passes + 1,
-        probed=s.probed,
-        reached=s.reached,
-        slope=s.slope,
-    )
-
-
-def _rate_of_gap(
-    search: Search, mode: Mode, seen: Seen, of_contacts: int
-) -> tuple[Scalar, Bool[Array, ""]]:
-    """How fast the target falls if it is a gap, and whether it is one."""
-    contact = jnp.minimum(search.target, of_contacts - 1) // 2
-    first = (search.target % 2 == 0) & (search.target < of_contacts)
-    opening = _pick(mode.modes == OPEN, contact)
-    return _pick(seen.velocity[:, -1], contact), first & opening
-
-
 def _missing(s: Loop) -> Scalar:
     """The time from the state of a pending event to the event itself, to first order [s]."""
     contact = jnp.maximum(s.cause.contact, 0)
@@ -487,40 +380,3 @@ def _missing(s: Loop) -> Scalar:
     # A function that only grazes zero has no such correction; nor has the start.
     small = jnp.abs(shift) <= 1e-3 * s.dt
     return jnp.where(small & (s.cause.contact != START), shift, 0.0)
-
-
-def _guess(
-    search: Search, slope: Scalar, is_gap: Bool[Array, ""], dt: Scalar, value: Scalar
-) -> Scalar:
-    """The next length to try: Newton's where it stays inside the bracket, else the chord's."""
-    newton = dt - value / jnp.where(slope < 0, slope, -1.0)
-    width = search.high - search.low
-    chord = search.low + width * search.f_low / jnp.maximum(search.f_low - search.f_high, 1e-300)
-    inside = (newton > search.low) & (newton < search.high) & (slope < 0) & is_gap
-    guess = jnp.where(inside, newton, chord)
-    # Every fourth pass halves the bracket, whatever the functions do.
-    middle = search.low + width / 2
-    guess = jnp.where(search.passes % 4 == 0, jnp.where(inside, newton, middle), guess)
-    return jnp.clip(guess, search.low, search.high)
-
-
-def _grazing(s: Loop, seen: Seen, dt: Scalar) -> tuple[Bool[Array, ""], Scalar]:
-    """Whether a gap dips below zero and comes back inside the step, and a step that ends there.
-
-    The gap over the step is the cubic with its values and rates at both ends.
-    """
-    g0, g1 = s.seen.gap, seen.gap
-    r0, r1 = s.seen.velocity[:, -1] * dt, seen.velocity[:, -1] * dt
-    # Derivative of the Hermite cubic: a θ² + b θ + r0.
-    a = 6 * (g0 - g1) + 3 * (r0 + r1)
-    b = -6 * (g0 - g1) - 4 * r0 - 2 * r1
-    dips = (s.mode.modes == OPEN) & (g0 > 0) & (r0 < 0) & (r1 > 0)
-    disc = jnp.sqrt(jnp.maximum(b * b - 4 * a * r0, 0.0))
-    # The root at which the derivative rises through zero.
-    theta = 2 * r0 / jnp.where(dips, -b - disc, -1.0)
-    theta = jnp.clip(theta, 0.0, 1.0)
-    lowest = g0 + theta * (r0 + theta * (b / 2 + theta * a / 3))
-    grazes = dips & (lowest < 0) & (theta > 1e-6) & (theta < 1 - 1e-6)
-    first = jnp.min(jnp.where(grazes, theta, 1.0))
-    # A little short of the lowest point, where the gap still closes.
-    return jnp.any(grazes), 0.99 * dt * first

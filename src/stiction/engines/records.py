@@ -72,7 +72,7 @@ def add(records: Records, vector: Float[Array, "size"], wanted: Bool[Array, ""])
         return records
     place = jnp.where(wanted, jnp.minimum(records.count, places - 1), places - 1)
     vectors = jax.lax.dynamic_update_index_in_dim(records.vectors, vector, place, 0)
-    return Records(vectors, records.count + wanted)
+    return Records(vectors, records.count + wanted.astype(int))
 
 
 def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[Array, "s"]) -> Row:
@@ -83,7 +83,9 @@ def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[
     """
     index = jnp.arange(rows.time.shape[0])
     known = jnp.where(index < count, rows.time, jnp.inf)
-    after = jnp.clip(jnp.searchsorted(known, times, side="right"), 1, jnp.maximum(count - 1, 1))
+    after = jnp.clip(
+        jnp.searchsorted(known, times, side="right").astype(int), 1, jnp.maximum(count - 1, 1)
+    )
 
     def at(t: Scalar, i: Int[Array, ""]) -> Row:
         a = jax.tree.map(lambda x: x[i - 1], rows)
