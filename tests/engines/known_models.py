@@ -27,7 +27,8 @@ def row_of_balls(masses, gaps, radius=0.05, wall=False):
     bodies, x = "", 0.0
     for i, (mass, gap) in enumerate(zip(masses, gaps, strict=True)):
         x += gap + (radius if i == 0 else 2 * radius)
-        bodies += f"""<body name="b{i}" pos="{x!r} 0 0"><joint name="x{i}" type="slide" axis="1 0 0"/>
+        bodies += f"""<body name="b{i}" pos="{x!r} 0 0">
+          <joint name="x{i}" type="slide" axis="1 0 0"/>
           <geom name="b{i}" type="sphere" size="{radius}" mass="{mass!r}"/></body>"""
     plane = (
         '<geom name="wall" type="plane" size="1 1 .1" zaxis="1 0 0" contype="2" conaffinity="2"/>'

@@ -55,7 +55,7 @@ def test_a_ball_hits_when_it_should_and_comes_to_rest(ball):
     # What is left of an endless sequence is a geometric series; the last impact had 1e-3 m/s.
     assert end.limit == pytest.approx(8.578949178728887, abs=1e-9)
     assert rest_time(run) == end.time
-    assert run.q[-1, 0] == 0
+    assert abs(run.q[-1, 0]) < 1e-15
     assert run.v[-1, 0] == 0
     assert np.abs(run.ledger_error).max() < 1e-10 * G
 
@@ -119,6 +119,7 @@ def test_a_rocking_block_keeps_seven_tenths_of_its_spin():
     hit = next(x for x in events_of(run, contacts.names) if x.kind == "impact")
     # Pure rotation about a corner before and after: kinetic energies are as spins squared.
     assert hit.kinetic_after / hit.kinetic_before == pytest.approx(0.7**2, rel=1e-9)
+    assert rest_time(run) is not None  # after rocks without end, cut short
 
 
 def test_a_sliding_sphere_comes_to_roll(sphere):
@@ -131,7 +132,7 @@ def test_a_sliding_sphere_comes_to_roll(sphere):
     (stick,) = [x for x in events_of(run, contacts.names) if x.kind == "stick"]
     assert stick.time == pytest.approx(2 * v0 / (7 * mu * G), abs=1e-9)
     assert run.v[-1, 0] == pytest.approx(5 / 7 * v0, abs=1e-9)
-    assert run.v[-1, 2] == pytest.approx(-run.v[-1, 0] / 0.1, abs=1e-8)  # rolls forward
+    assert float(run.v[-1, 2]) == pytest.approx(-float(run.v[-1, 0]) / 0.1, abs=1e-8)  # rolls
 
 
 @pytest.mark.parametrize("mu", [0.1, 0.3])
@@ -140,13 +141,16 @@ def test_an_oblique_impact_slips_or_sticks(sphere, mu):
     e, v_n, v_t = 0.6, 3.0, 2.0
     run = simulate(
         mechanism, jnp.array([0.0, 1e-3, 0.0]), jnp.array([v_t, -v_n, 0.0]), until=2e-3,
-        contacts=contacts, solver=SOLVER, samples=2,
+        contacts=contacts, solver=SOLVER,
         law=Hybrid(restitution=e, mu_static=mu, mu_dynamic=mu, stribeck_speed=1e-9),
     )  # fmt: skip
+    (hit,) = events_of(run, contacts.names)
+    v_n = -hit.velocity_before[-1]  # gravity has added a little
     sticks = mu * (1 + e) * v_n >= 2 / 7 * v_t
     expected = 5 / 7 * v_t if sticks else v_t - mu * (1 + e) * v_n
     assert sticks == (mu == 0.3)
-    assert run.v[-1, 0] == pytest.approx(expected, abs=1e-5)  # gravity acts for 2 ms, normally
+    assert float(run.v[-1, 0]) == pytest.approx(expected, abs=1e-12)
+    assert hit.velocity_after[-1] == pytest.approx(e * v_n, abs=1e-12)
 
 
 @pytest.mark.parametrize(("degrees", "moves"), [(25.0, False), (35.0, True)])
@@ -168,7 +172,7 @@ def test_a_block_on_an_incline_stays_or_slides_as_it_should(degrees, moves):
         expected = G * (np.sin(a) - mu_d * np.cos(a)) * 10.0**2 / 2
         assert along == pytest.approx(expected, rel=1e-9)
     else:
-        assert np.abs(way).max() <= 1e-14
+        assert np.abs(way).max() <= 1e-12  # rounding: 1e-13
     assert run.drift < 1e-9
     assert np.asarray(run.force)[1:, :, -1].min() >= 0
     assert np.abs(run.ledger_error).max() < 1e-6

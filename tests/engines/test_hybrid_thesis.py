@@ -61,7 +61,7 @@ def test_elastic_without_control_gains_energy_and_goes_on(pendulum):
 
 def test_elastic_with_control_never_gains(pendulum):
     """Sec. 5.2.1."""
-    run, events = pendulum(restitution=1.0, impact="no-slip", energetic=1.0, energy_method="scale")
+    run, events = pendulum(restitution=1.0, energetic=1.0, energy_method="scale")
     assert max(e.kinetic_after - e.kinetic_before for e in impacts(events)) <= 1e-12
     assert np.diff(energy(run)).max() < 1e-5
     assert rest_time(run) is None
@@ -154,8 +154,9 @@ def test_less_restitution_means_fewer_bounces(bicycle):
     counts, energies = [], []
     for e in (0.75, 0.5, 0.25):
         run, events = bicycle(f"contact.restitution={e}", "until=3")
-        fractions = [x.kinetic_after / x.kinetic_before for x in impacts(events)]
-        assert max(fractions) <= 0.5 + 1e-12 or max(fractions) < 1
+        quick = [x for x in impacts(events) if x.velocity_before[-1] < -1e-3]
+        fractions = [x.kinetic_after / x.kinetic_before for x in quick]
+        assert max(fractions) <= 0.5 + 1e-12
         counts.append(len({x.time for x in impacts(events)}))
         energies.append(np.abs(run.ledger_error).max() / 245.25)
     assert counts[0] > counts[2]

@@ -20,6 +20,7 @@ from stiction.engines.forces import OPEN, SLIP, STICK
 from stiction.engines.modes import select_modes
 from stiction.impacts.no_slip import no_slip
 from stiction.impacts.problem import ImpactProblem
+from stiction.impacts.slow import bring_to_rest
 from stiction.mechanism import rate
 
 TOUCH = 1e-9  # a contact nearer than this touches [m]
@@ -118,7 +119,7 @@ def collide(
     u = d.contacts.velocity
     touching, collides = touches(d, mode)
     n, dim = u.shape
-    # Slow collisions do not rebound; an infinite sequence of them ends here.
+    # Slow collisions do not rebound; if all are slow, an infinite sequence of them ends here.
     slow = (-u[:, -1] < law.rest_speed) | tangential
     problem = ImpactProblem(
         W=d.W,
@@ -132,7 +133,13 @@ def collide(
         kinetic=kinetic(d.L, y.v),
         energetic=law.energetic,
     )
-    s = jax.lax.cond(tangential, no_slip, resolve, problem)
+    at_rest = jnp.sum(u[:, :-1] ** 2, axis=1) <= REST**2
+    harmless = jnp.all(slow | ~collides)
+    s = jax.lax.switch(
+        jnp.where(tangential, 0, jnp.where(harmless, 1, 2)),
+        [no_slip, lambda p: bring_to_rest(p, at_rest), resolve],
+        problem,
+    )
     v = s.scale * (y.v + d.change(s.impulse.reshape(-1)))
     ground = d.contacts.support_velocity
     u_plus = s.scale * (problem.velocity_after(s.impulse) + ground) - ground

@@ -87,6 +87,8 @@ def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[
         jnp.searchsorted(known, times, side="right").astype(int), 1, jnp.maximum(count - 1, 1)
     )
 
+    slopes = _slopes(known, rows.force, rows.modes)
+
     def at(t: Scalar, i: Int[Array, ""]) -> Row:
         a = jax.tree.map(lambda x: x[i - 1], rows)
         b = jax.tree.map(lambda x: x[i], rows)
@@ -102,7 +104,7 @@ def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[
             t,
             State(normalize(mechanism, q), v, ledger, (1 - s) * a.y.gap + s * b.y.gap),
             jax.tree.map(lambda x, y: (1 - s) * x + s * y, a.k, b.k),
-            (1 - s) * a.force + s * b.force,
+            _cubic(s, h, a.force, b.force, slopes[i - 1], slopes[i]),
             a.modes,
             a.memory,
         )
@@ -110,6 +112,37 @@ def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[
         return jax.tree.map(lambda x, y: jnp.where(last, y, x), mixed, ended)
 
     return jax.vmap(at)(times, after)
+
+
+def _slopes(
+    time: Float[Array, "r"], force: Float[Array, "r n dim"], modes: Int[Array, "r n"]
+) -> Float[Array, "r n dim"]:
+    """Rates of the forces at the kept steps, from their neighbours in the same mode.
+
+    Unlike those of the motion they are not known: parabolas through three neighbours give them.
+    """
+    h = jnp.diff(time)
+    joined = (h > 0) & jnp.isfinite(h) & jnp.all(modes[1:] == modes[:-1], axis=1)
+    wide = jnp.where(joined, h, 1.0)[:, None, None]
+    chord = jnp.where(joined[:, None, None], jnp.diff(force, axis=0) / wide, 0.0)
+
+    def shifted(x: Array, by: int) -> Array:
+        """The same row's chord to the right (0), to the left (1), or next to these (-1, 2)."""
+        padded = jnp.concatenate([jnp.zeros_like(x[:2]), x, jnp.zeros_like(x[:2])])
+        return padded[2 - by : 2 - by + x.shape[0] + 1]
+
+    d_r, d_l, d_rr, d_ll = (shifted(chord, k) for k in (0, 1, -1, 2))
+    h_r, h_l, h_rr, h_ll = (shifted(wide, k) for k in (0, 1, -1, 2))
+    o_r, o_l, o_rr, o_ll = (shifted(joined, k)[:, None, None] for k in (0, 1, -1, 2))
+
+    def outward(d1: Array, d2: Array, h1: Array, h2: Array, two: Array) -> Array:
+        both = jnp.where(two, h1 + h2, 1.0)
+        return jnp.where(two, d1 - (d2 - d1) * h1 / both, d1)
+
+    middle = (h_r * d_l + h_l * d_r) / jnp.where(o_l & o_r, h_l + h_r, 1.0)
+    right = outward(d_r, d_rr, h_r, h_rr, o_rr)
+    left = outward(d_l, d_ll, h_l, h_ll, o_ll)
+    return jnp.where(o_l & o_r, middle, jnp.where(o_r, right, jnp.where(o_l, left, 0.0)))
 
 
 def _curvature(mechanism: Mechanism, row: Row) -> Array:
