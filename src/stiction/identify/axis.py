@@ -1,0 +1,6 @@
+from stiction.identify.setup import Strict
+from typing import Literal
+
+
+class AxisSetup(Strict):
+    kind: Literal["axis"]

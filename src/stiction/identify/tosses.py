@@ -1,0 +1,6 @@
+from stiction.identify.setup import Strict
+from typing import Literal
+
+
+class TossSetup(Strict):
+    kind: Literal["tosses"]
