@@ -12,6 +12,7 @@ _FASTEST = 1e-6
 _STILL = 1e-12  # m and rad: a pose that moves less never moved
 _CLIPPED = 5  # equal extreme readings in a row that only a limit explains
 _AT_RANGE = 0.999
+_DEEPEST = 10  # body sizes: plates on springs yield, but not by more than this
 _CHANNELS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 
@@ -99,11 +100,11 @@ def check_touch(
     """
     deep = np.where(near, depth, -np.inf)
     deepest = deep.reshape(len(deep), -1).max(axis=1)
-    wrong = deepest > size
+    wrong = deepest > _DEEPEST * size
     if np.any(wrong):
         row = int(np.flatnonzero(wrong)[0])
         raise InputError(
-            f"the depth must be less than the body's size {size:.3g} m, got {deepest[row]:.3g} m"
+            f"the depth must be less than {_DEEPEST} times the body's size {size:.3g} m, got {deepest[row]:.3g} m"
             f" in row {row + 1} of '{recording.name}'; check units.length (now"
             f" '{setup.units.length}'), the frames and the surfaces"
         )

@@ -32,6 +32,7 @@ from stiction.identify.paths import (
     widest_spacing,
 )
 from stiction.identify.plates import compound_stiffness
+from stiction.identify.prune import prune
 from stiction.identify.recording import Recording
 from stiction.identify.regression import contacts_of
 from stiction.identify.result import UNITS, Identification, Parameter, Trace, quantile
@@ -90,10 +91,12 @@ def identify(
     """
     if not recordings:
         raise InputError("`recordings` must hold at least one test, got none")
-    model, inertia, method = build_model(setup, folder), build_inertia(setup), setup.method
+    method, inertia = setup.method, build_inertia(setup)
+    whole = build_model(setup, folder)
+    model = prune(whole, list(recordings))
     for r in recordings:
         check_recording(r, setup)
-        _check_touch(model, r, setup)
+        _check_touch(model, r, setup, max(shape.size for shape in whole.body))
     tell("smoothing the motion")
     noise = sensor_noise(list(recordings), setup)
     plain = method.name == "least-squares" or (method.name == "auto" and noise.exact_motion)
@@ -138,12 +141,11 @@ def identify(
     return _result(model, setup, noise, outcome, traces, tests, plain, delays)
 
 
-def _check_touch(model: ContactModel, r: Recording, setup: ContactSetup) -> None:
+def _check_touch(model: ContactModel, r: Recording, setup: ContactSetup, size: float) -> None:
     still = jnp.zeros((len(r.pose_time), 3))
     motion = Motion(jnp.asarray(r.position), jnp.asarray(r.rotation), still, still)
     theta = jnp.concatenate([jnp.zeros(len(model.linear_names)), model.nonlinear_start()])
     found = contacts_of(model, theta, motion)
-    size = max(shape.size for shape in model.body)
     check_touch(r, setup, np.asarray(found.depth), np.asarray(found.near), size)
 
 

@@ -94,6 +94,7 @@ class Identification:
         traces: Sample by sample, one a test.
         tests: Estimates from each test alone, where there are several.
         notes: Further numbers by name (noise, knots, delay, compound stiffness).
+        curves: Arrays by name, for figures.
     """
 
     parameters: dict[str, Parameter]
@@ -108,6 +109,7 @@ class Identification:
     traces: list[Trace] = field(default_factory=list)
     tests: list[dict[str, Any]] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
+    curves: dict[str, np.ndarray] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, without the traces but with which samples touched."""
@@ -133,6 +135,14 @@ def touched_rows(trace: Trace, surfaces: tuple[str, ...]) -> dict[str, Any]:
         runs = [[int(a) + 1, int(b)] for a, b in zip(edges[::2], edges[1::2], strict=True)]
         out[name] = {"samples": int(np.sum(trace.touched[:, i] > 0)), "rows": runs}
     return out
+
+
+def parameter(value: float, std: float, unit: str, confidence: float) -> Parameter:
+    """A parameter with its interval from a standard error (nan: none is known)."""
+    if not np.isfinite(std):
+        return Parameter(float(value), None, None, unit)
+    z = quantile(confidence)
+    return Parameter(float(value), float(std), (float(value - z * std), float(value + z * std)), unit)
 
 
 def quantile(confidence: float) -> float:

@@ -36,6 +36,11 @@ class AbstractShape(eqx.Module):
     def size(self) -> float:
         """A length [m] that says how large the piece is, for plausibility checks."""
 
+    @property
+    @abc.abstractmethod
+    def arm(self) -> float:
+        """The greatest distance [m] of its points from the body's origin."""
+
 
 class Corners(AbstractShape):
     """A polytope (box, convex mesh, H-peg): its corners.
@@ -60,6 +65,11 @@ class Corners(AbstractShape):
     def size(self) -> float:
         """Diagonal of the bounding box."""
         return float(np.linalg.norm(np.ptp(np.asarray(self.points), axis=0)))
+
+    @property
+    def arm(self) -> float:
+        """To the furthest corner."""
+        return float(np.linalg.norm(np.asarray(self.points), axis=1).max())
 
 
 class Sphere(AbstractShape):
@@ -86,6 +96,11 @@ class Sphere(AbstractShape):
     def size(self) -> float:
         """The diameter."""
         return 2 * float(self.radius)
+
+    @property
+    def arm(self) -> float:
+        """To the centre: a turn about that moves no touching point."""
+        return float(np.linalg.norm(np.asarray(self.center)))
 
 
 class Cylinder(AbstractShape):
@@ -120,6 +135,11 @@ class Cylinder(AbstractShape):
     def size(self) -> float:
         """Diagonal of the cross-section through the axis."""
         return 2 * float(np.hypot(self.radius, self.half_length))
+
+    @property
+    def arm(self) -> float:
+        """To the furthest point of a rim, at most."""
+        return float(np.linalg.norm(np.asarray(self.center))) + self.size / 2
 
 
 Body = tuple[AbstractShape, ...]

@@ -95,7 +95,7 @@ def certain(
     model: ContactModel, found: Contacts, noise: Noise, recording: Recording, spacing: float
 ) -> np.ndarray:
     """Which samples can be judged: no damped contact at its brink, no slip near a reversal."""
-    arm = max(s.size for s in model.body)
+    arm = max(s.arm for s in model.body)
     reach = np.hypot(noise.position, arm * noise.rotation)
     depth, near = np.asarray(found.depth), np.asarray(found.near)
     plates = model.material_of
@@ -136,7 +136,7 @@ def without_letting_go(
     touching = np.asarray(found.touching)
     e = np.where(touching, np.maximum(depth, 0.0), 0.0) ** exponent
     force = k * e + (c + h * e) * rate
-    reach = float(np.hypot(noise.position, max(s.size for s in model.body) * noise.rotation))
+    reach = float(np.hypot(noise.position, max(s.arm for s in model.body) * noise.rotation))
     slope = exponent * k * np.maximum(depth, reach) ** (exponent - 1)
     doubt = slope * reach + (c + h * e) * _speed_noise(reach, case.recording, spacing)
     leaving = touching & (np.abs(force) < _MARGIN * doubt) & (rate < 0)
