@@ -7,7 +7,7 @@ import warnings
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import info, reproduce, run, scenes
+from stiction.cli import identify, info, reproduce, run, scenes
 
 app = typer.Typer(
     name="stiction",
@@ -41,6 +41,7 @@ app.command()(run.run)
 app.command()(info.info)
 app.command()(scenes.scenes)
 app.command()(reproduce.reproduce)
+app.command()(identify.identify)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -53,7 +53,9 @@ def build_model(setup: ContactSetup, folder: Path = Path()) -> ContactModel:
     extents = [s.half_size or [np.inf, np.inf] for s in setup.surfaces]
     return ContactModel(
         body=body,
-        plates=plates([s.point for s in setup.surfaces], [s.normal for s in setup.surfaces], extents),
+        plates=plates(
+            [s.point for s in setup.surfaces], [s.normal for s in setup.surfaces], extents
+        ),
         allowed=jnp.asarray(allowed),
         exponent=jnp.asarray([s.exponent for s in firsts]),
         slip_floor=jnp.asarray(setup.method.slip_floor or SLIP_FLOOR),
@@ -165,7 +167,9 @@ def model_values(model: ContactModel, wanted: dict[str, float]) -> Float[Array, 
     """The model's parameters from those of the output: the inverse of `wanted_values`."""
     own = set(wanted_names(model)) - {n for n in wanted_names(model) if n.endswith(".mu_s")}
     missing = sorted(n for n in own if n not in wanted and not n.startswith("bias."))
-    extra = sorted(set(wanted) - set(wanted_names(model)) - {f"{m.name}.s_max" for m in model.materials})
+    extra = sorted(
+        set(wanted) - set(wanted_names(model)) - {f"{m.name}.s_max" for m in model.materials}
+    )
     if missing or extra:
         word = "lacks" if missing else "must not have"
         raise InputError(

@@ -2,9 +2,9 @@ r"""Parameters and the true path together: least squares when the motion is nois
 
 Plain least squares (ma 15) takes the columns A for exact. With errors E in them it solves
 $(A + E)^T (A + E) p = (A + E)^T w$ and, as samples grow, $p \to (Q + \Sigma)^{-1} Q\, p_0$ with
-$Q$ the mean of $A^T A$ and $\Sigma$ that of $E^T E$: every parameter is drawn towards zero and leaks
-into the others, most of all damping, whose column is a derivative of noise. More samples do not
-help. Here the path x(t) is unknown too, and
+$Q$ the mean of $A^T A$ and $\Sigma$ that of $E^T E$: every parameter is drawn towards zero and
+leaks into the others, most of all damping, whose column is a derivative of noise. More samples do
+not help. Here the path x(t) is unknown too, and
 
 $$ \min_{x, p} \sum_i \Big| \frac{y_i - x(t_i)}{\sigma_x} \Big|^2
    + \sum_j \Big| \frac{w_j - A(x(t_j), \dot x(t_j))\, p}{\sigma_w} \Big|^2 $$
@@ -161,9 +161,7 @@ def _sweep(problem: Problem | None, track: Track, coefficients, theta, scale):
         return R[6 : WINDOW + p, 6:], (R[:6], jnp.stack([cost, off @ off]))
 
     start = jnp.zeros((_CARRIED + p, _CARRIED + p + 1))
-    carried, (kept, costs) = jax.lax.scan(
-        step, start, (_by_segment(track), _windows(coefficients))
-    )
+    carried, (kept, costs) = jax.lax.scan(step, start, (_by_segment(track), _windows(coefficients)))
     cost = jnp.sum(costs, axis=0) + jnp.stack([jnp.zeros(()), track.misfit])
     return kept, carried[:_CARRIED], carried[_CARRIED:, _CARRIED:], cost
 
@@ -239,7 +237,7 @@ def fit(
         count += 1
         moved = jnp.max(jnp.abs(root @ new_delta))
         found = Fit(theta, root, coefficients, cost[0], cost[1], count, moved < TOLERANCE)
-        old = eqx.tree_at(lambda f: (f.steps), best, count)
+        old = eqx.tree_at(lambda f: f.steps, best, count)
         best = jax.tree.map(partial(jnp.where, lower), found, old)
         path, delta = (
             jnp.where(lower, new, previous)

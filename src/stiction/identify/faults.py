@@ -104,8 +104,8 @@ def check_touch(
     if np.any(wrong):
         row = int(np.flatnonzero(wrong)[0])
         raise InputError(
-            f"the depth must be less than {_DEEPEST} times the body's size {size:.3g} m, got {deepest[row]:.3g} m"
-            f" in row {row + 1} of '{recording.name}'; check units.length (now"
+            f"the depth must be less than {_DEEPEST} times the body's size {size:.3g} m, got"
+            f" {deepest[row]:.3g} m in row {row + 1} of '{recording.name}'; check units.length (now"
             f" '{setup.units.length}'), the frames and the surfaces"
         )
     if not np.any(deepest > 0):

@@ -166,9 +166,7 @@ def _of_regression(model, first, cases, bristles, limit, limit_std) -> _Outcome:
     variance = first.squares / max(used - len(first.theta), 1)
     # Rows in units of the noise: their own scatter says how large that truly was.
     spread = covariance(first.root)
-    held = tuple(
-        i for i, v in enumerate(first.theta[: len(model.linear_names)]) if v == 0.0
-    )
+    held = tuple(i for i, v in enumerate(first.theta[: len(model.linear_names)]) if v == 0.0)
     return _Outcome(
         first.theta,
         np.where(np.isinf(spread), spread, spread * variance),
@@ -255,9 +253,18 @@ def _traces(model, outcome: _Outcome, inertia) -> list[Trace]:
         normal = value("k") * elastic + damping * np.where(touched > 0, rate, 0.0)
         traces.append(
             Trace(
-                c.recording.name, time, measured, predicted, depth, rate, slip, normal, touched,
-                c.use > 0, np.asarray(motion.position),
-            )  # fmt: skip
+                c.recording.name,
+                time,
+                measured,
+                predicted,
+                depth,
+                rate,
+                slip,
+                normal,
+                touched,
+                c.use > 0,
+                np.asarray(motion.position),
+            )
         )
     return traces
 
@@ -316,7 +323,9 @@ def _result(
         ] or list(range(len(model.material_of)))
         excited = excitation(traces, plates)
         bound = value + z * std
-        floor = 0.0 if setup.method.positive and letter != "offset" and surface != "bias" else -np.inf
+        floor = (
+            0.0 if setup.method.positive and letter != "offset" and surface != "bias" else -np.inf
+        )
         warnings.append(verdict(name, excited, std, value, bound))
         if np.isfinite(std):
             interval = (max(value - z * std, floor), bound)

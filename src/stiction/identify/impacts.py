@@ -147,10 +147,11 @@ def identify_impacts(tables: dict[str, Table], setup: ImpactSetup) -> Identifica
     found = least_squares(residuals, start, bounds=([1e-4, 0.05, 0.05], [2, 1, 5]), diff_step=1e-6)
     variance = max(2 * found.cost / (rows - len(start)), 1.0)
     cov = np.linalg.pinv(found.jac.T @ found.jac) * variance
-    mu, e, kappa = found.x
+    mu, e, _ = found.x
     grid = np.linspace(1.0, 89.0, 353)
     J = np.asarray(_impulses(jnp.tan(jnp.radians(jnp.asarray(grid))), *found.x))
-    slides = J >= _SPRINGS_BACK * mu * (1 + e)
+    whole = mu * (1 + e)
+    slides = J / whole >= _SPRINGS_BACK
     onset = float(grid[np.argmax(slides)]) if slides.any() else float("nan")
     curves = {"angle": grid}
     misfits = {}

@@ -145,7 +145,6 @@ class ContactModel(eqx.Module):
         ]
         return jnp.stack(values) if values else jnp.zeros(0)
 
-
     def plate_values(self, name: str, theta: Float[Array, " p"]) -> Float[Array, " n_plates"]:
         """One parameter, plate by plate: zero (λ: as given) where its material lacks it."""
         pick = np.zeros((len(self.material_of), len(self.names)))
@@ -160,9 +159,7 @@ class ContactModel(eqx.Module):
         return jnp.where(jnp.asarray(pick.any(axis=1)), value, given)
 
 
-def find_contacts(
-    model: ContactModel, theta: Float[Array, " p"], motion: Motion
-) -> Contacts:
+def find_contacts(model: ContactModel, theta: Float[Array, " p"], motion: Motion) -> Contacts:
     """The candidates of one sample, the plates moved by their offsets where these are estimated."""
     found = contacts(model.body, model.plates, model.allowed, motion)
     if not any(m.offset for m in model.materials):

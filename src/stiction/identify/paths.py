@@ -59,7 +59,10 @@ def sensor_noise(recordings: list[Recording], setup: ContactSetup) -> Noise:
     if given is None:
         position = rms([vector_noise(r.position) for r in recordings])
         rotation = rms(
-            [vector_noise(2 * rodrigues(mean_orientation(r.rotation), r.rotation)) for r in recordings]
+            [
+                vector_noise(2 * rodrigues(mean_orientation(r.rotation), r.rotation))
+                for r in recordings
+            ]
         )
         twist = [r.twist for r in recordings if r.twist is not None]
         velocity = rms([vector_noise(t[:, :3]) for t in twist]) if twist else 0.0

@@ -63,11 +63,7 @@ def compound_stiffness(springs: Sequence[float]) -> float:
         springs: Stiffness of each [N/m], numbered around the plate: 1 and 3 on one diagonal.
     """
     k1, k2, k3, k4 = springs
-    return (
-        4
-        * (k2 * k3 * k4 + k1 * k3 * k4 + k1 * k2 * k4 + k1 * k2 * k3)
-        / ((k1 + k3) * (k2 + k4))
-    )
+    return 4 * (k2 * k3 * k4 + k1 * k3 * k4 + k1 * k2 * k4 + k1 * k2 * k3) / ((k1 + k3) * (k2 + k4))
 
 
 def plate_stiffness(

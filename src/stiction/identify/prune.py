@@ -41,7 +41,10 @@ def _nearness(model, points, allowed, recordings) -> np.ndarray:
     for r in recordings:
         for i in range(0, len(r.position), step):
             for n, origin, may in zip(
-                np.asarray(model.plates.normal), np.asarray(model.plates.origin), allowed, strict=True
+                np.asarray(model.plates.normal),
+                np.asarray(model.plates.origin),
+                allowed,
+                strict=True,
             ):
                 depth = (origin - r.position[i : i + step]) @ n
                 depth = depth[:, None] - (n @ r.rotation[i : i + step]) @ points.T

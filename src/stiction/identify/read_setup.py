@@ -33,11 +33,7 @@ def setup_names() -> list[str]:
 
 def read_setup(source: str | Path) -> tuple[Setup, Path]:
     """The setup of a TOML or YAML file or of a built-in name, and the folder it lies in."""
-    path = Path(source)
-    if path.suffix.lower() not in (".toml", ".yaml", ".yml"):
-        if str(source) not in setup_names():
-            raise unknown("setup or file", source, setup_names())
-        path = LIBRARY / f"{source}.toml"
+    path = _find(source)
     data = _parse(path)
     kind = data.get("kind", "contact")
     if kind not in KINDS:
@@ -46,6 +42,20 @@ def read_setup(source: str | Path) -> tuple[Setup, Path]:
         return KINDS[kind].model_validate(data), path.resolve().parent  # type: ignore[return-value]
     except ValidationError as error:
         raise InputError(_explain(error)) from None
+
+
+def setup_text(source: str | Path) -> str:
+    """A setup as it is written."""
+    return _find(source).read_text(encoding="utf-8")
+
+
+def _find(source: str | Path) -> Path:
+    path = Path(source)
+    if path.suffix.lower() in (".toml", ".yaml", ".yml"):
+        return path
+    if str(source) not in setup_names():
+        raise unknown("setup or file", source, setup_names())
+    return LIBRARY / f"{source}.toml"
 
 
 def _parse(path: Path) -> dict[str, Any]:

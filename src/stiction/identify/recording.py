@@ -56,7 +56,9 @@ def recording(name: str, poses: Table, wrenches: Table, setup: ContactSetup) -> 
         twist = _rates(poses, p.velocity, p.angular_velocity, rotation, p.rates_in)
     if p.acceleration is not None and p.angular_acceleration is not None:
         acceleration = _rates(poses, p.acceleration, p.angular_acceleration, rotation, p.rates_in)
-    position, rotation, twist, acceleration = _to_body(setup, position, rotation, twist, acceleration)
+    position, rotation, twist, acceleration = _to_body(
+        setup, position, rotation, twist, acceleration
+    )
     wrench_time = wrenches.time(w.time)
     if isinstance(w.delay, float):
         wrench_time = wrench_time - w.delay

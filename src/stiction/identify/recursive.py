@@ -34,9 +34,9 @@ def absorb(
 class RecursiveLeastSquares:
     """An estimate that follows rows as they arrive.
 
-        rls = RecursiveLeastSquares(3)
-        rls.update(row, value)
-        rls.estimate, rls.std
+    rls = RecursiveLeastSquares(3)
+    rls.update(row, value)
+    rls.estimate, rls.std
     """
 
     def __init__(self, n_parameters: int, *, forgetting: float = 1.0):

@@ -142,7 +142,9 @@ def parameter(value: float, std: float, unit: str, confidence: float) -> Paramet
     if not np.isfinite(std):
         return Parameter(float(value), None, None, unit)
     z = quantile(confidence)
-    return Parameter(float(value), float(std), (float(value - z * std), float(value + z * std)), unit)
+    return Parameter(
+        float(value), float(std), (float(value - z * std), float(value + z * std)), unit
+    )
 
 
 def quantile(confidence: float) -> float:

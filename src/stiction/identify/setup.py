@@ -4,6 +4,7 @@ A setup is TOML or YAML. Unknown fields are errors. Lengths, angles, forces and 
 are SI (angles in radians unless the field says `_deg`); those *in the log* are in `units`.
 """
 
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -259,6 +260,7 @@ class Method(Strict):
         float | None, Field(gt=0, description="slip speed below which friction fades [m/s]")
     ] = None
     forgetting: Annotated[float, Field(gt=0, le=1, description="of --online, per sample")] = 1.0
+    window: Annotated[int, Field(ge=5, le=201, description="samples of a rate, of --online")] = 9
 
 
 class Testbed(Strict):
@@ -287,7 +289,7 @@ class Testbed(Strict):
         if any(len(w) != 7 for w in self.waypoints):
             raise ValueError("must have 'waypoints' of 7 numbers each")
         times = [w[0] for w in self.waypoints]
-        if any(b <= a for a, b in zip(times, times[1:], strict=False)):
+        if any(b <= a for a, b in pairwise(times)):
             raise ValueError("must have 'waypoints' in the order of time")
         if min(self.keep_every) < 1:
             raise ValueError("must have 'keep_every' of 1 or more")
@@ -307,6 +309,7 @@ class Design(Strict):
     motion_rate: Annotated[float, Field(gt=0, description="[Hz]")] = 450.0
     wrench_rate: Annotated[float, Field(gt=0, description="[Hz]")] = 1000.0
     harmonics: Annotated[int, Field(ge=1, le=8)] = 3
+    orientation_deg: Annotated[Vector3, Field(description="rotation vector of the body")] = _ZERO
     wanted_error: Annotated[
         float, Field(gt=0, lt=1, description="relative standard error of every parameter")
     ] = 0.01

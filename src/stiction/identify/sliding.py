@@ -76,7 +76,9 @@ def identify_sliding(table: Table, setup: SlidingSetup) -> Identification:
         )
     late = time >= setup.after
     if late.sum() < 10:
-        raise InputError(f"`after` must leave rows to work with, got {setup.after} s of {time[-1]:.4g} s")
+        raise InputError(
+            f"`after` must leave rows to work with, got {setup.after} s of {time[-1]:.4g} s"
+        )
     typical = float(np.median(N[late]))
     keep = late & (setup.min_normal * typical < N)
     if typical <= 0 or keep.sum() < 10:
@@ -108,9 +110,7 @@ def _fit(time, x, N, F, moving, setup: SlidingSetup) -> Identification:
     grid = np.geomspace(span / 100, span / 2, _GRID)
     costs = [cost(s) for s in grid]
     i = int(np.clip(np.argmin(costs), 1, _GRID - 2))
-    limit = float(
-        minimize_scalar(cost, bounds=(grid[i - 1], grid[i + 1]), method="bounded").x
-    )
+    limit = float(minimize_scalar(cost, bounds=(grid[i - 1], grid[i + 1]), method="bounded").x)
     A, s, slides = rows(limit)
     found = least_squares.solve(A[moving], F[moving])
     r = F - A @ found.x

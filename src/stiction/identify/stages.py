@@ -270,9 +270,7 @@ def joint(
 ) -> JointFit:
     """Fit path and parameters together, with knots of one spacing."""
     measured = all(c.recording.acceleration is not None for c in cases)
-    problem = Problem(
-        model, jnp.asarray(noise.wrench), None if measured else inertia, loss=loss
-    )
+    problem = Problem(model, jnp.asarray(noise.wrench), None if measured else inertia, loss=loss)
     track = stacked_tracks(cases, noise, spacing, bristles)
     size = np.linalg.norm(first.root, axis=0)
     seen = size > 0
@@ -295,7 +293,9 @@ def joint(
         if not wrong.any():
             break
         # Hold at zero what came out furthest below it, in standard errors, and fit the rest.
-        worst = int(np.argmin(np.where(wrong, np.asarray(found.theta)[:linear] / scale[:-1][:linear], 0)))
+        worst = int(
+            np.argmin(np.where(wrong, np.asarray(found.theta)[:linear] / scale[:-1][:linear], 0))
+        )
         free[worst] = False
         theta = np.asarray(found.theta).copy()
         theta[worst] = 0.0
@@ -340,9 +340,7 @@ def joint_with_chosen_knots(
     stiffness no longer biases the parameters: what the criterion cannot see can be as large as the
     standard errors.
     """
-    densest = max(
-        _LEAST_SAMPLES * float(np.median(np.diff(c.recording.pose_time))) for c in cases
-    )
+    densest = max(_LEAST_SAMPLES * float(np.median(np.diff(c.recording.pose_time))) for c in cases)
     spacing = max(widest / 2, densest)
     best = joint(model, cases, noise, spacing=spacing, **options)
     while spacing / 2 >= densest:

@@ -169,9 +169,7 @@ def log_columns(recording: Recording, setup: ContactSetup) -> dict[str, np.ndarr
         out |= dict(zip(p.quaternion, q.T, strict=True))
     else:
         names = p.rotation_vector or p.euler
-        angles = (
-            rotations.as_rotvec() if p.rotation_vector else rotations.as_euler(p.euler_axes)
-        )
+        angles = rotations.as_rotvec() if p.rotation_vector else rotations.as_euler(p.euler_axes)
         out |= dict(zip(names, angles.T / SI["angle"][units.angle], strict=True))
     if recording.twist is not None and p.velocity is not None and p.angular_velocity is not None:
         twist = recording.twist.reshape(-1, 2, 3)

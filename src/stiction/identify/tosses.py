@@ -124,5 +124,10 @@ def identify_tosses(table: Table, setup: TossSetup) -> Identification:
             "tosses": len(tosses),
             "samples": {"used": int(slides.sum())},
         },
-        curves={"speed": speed[slides], "slowing": slowing, "load": load, "mu_by_toss": top / bottom},
+        curves={
+            "speed": speed[slides],
+            "slowing": slowing,
+            "load": load,
+            "mu_by_toss": top / bottom,
+        },
     )
