@@ -86,19 +86,14 @@ def contacts(
     R, p = motion.rotation, motion.position
     spin = skew(motion.angular_velocity)
 
-    def against(origin, axes, half, pairs) -> Contacts:
-        n = axes[:, 2]
-        x = jnp.concatenate([shape.touch_points(R, p, n) for shape in body])
+    def against(origin, axes, half, pairs):
+        x = jnp.concatenate([shape.touch_points(R, p, axes[:, 2]) for shape in body])
         along = (x - origin[None]) @ axes
         over = jnp.all(jnp.abs(along[:, :2]) <= half[None], axis=-1)
         v = (motion.velocity[None] + (x - p[None]) @ spin.T) @ axes
-        return Contacts(
-            depth=-along[:, 2],
-            depth_rate=-v[:, 2],
-            slip=v[:, :2] @ axes[:, :2].T,
-            point=x,
-            normal=n,
-            near=pairs & over,
-        )
+        return -along[:, 2], -v[:, 2], v[:, :2] @ axes[:, :2].T, x, pairs & over
 
-    return jax.vmap(against)(plates.origin, plates.axes, plates.half_size, allowed)
+    depth, rate, slip, point, near = jax.vmap(against)(
+        plates.origin, plates.axes, plates.half_size, allowed
+    )
+    return Contacts(depth, rate, slip, point, plates.normal, near)

@@ -89,7 +89,7 @@ def orthogonal_factor(
     m, n = A.shape
     if m < 4 * _SAMPLED * n:
         return _householder(A, b)
-    R = np.linalg.qr(A[:: m // (_SAMPLED * n)], mode="r")
+    R = triangle(A[:: m // (_SAMPLED * n)])
     for _ in range(_ROUNDS):
         if scaled_condition(R) > 1 / RANK:
             break
@@ -115,11 +115,11 @@ def _householder(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     R = np.zeros((n + 1, n + 1))
     for i in range(0, len(A), _BLOCK):
         rows = np.column_stack([A[i : i + _BLOCK], b[i : i + _BLOCK]])
-        R = np.linalg.qr(np.concatenate([R, rows]), mode="r")
+        R = triangle(np.concatenate([R, rows]))
     return R[:n, :n], R[:n, n]
 
 
-def scaled_condition(R: Float[np.ndarray, "n n"]) -> float:
+def scaled_condition(R: Float[np.ndarray, "m n"]) -> float:
     """Condition number once the columns have equal length; infinite if one is zero."""
     size = np.linalg.norm(R, axis=0)
     return float(np.linalg.cond(R / size)) if np.all(size > 0) else np.inf
@@ -163,11 +163,17 @@ def covariance(root: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
     lost = np.any(np.abs(blind) > 1e-6, axis=1)
     out = np.zeros((n, n))
     out[np.diag_indices(n)] = np.where(lost, np.inf, 0.0)
-    if not lost.all():
-        keep = np.flatnonzero(~lost)
-        # Columns that stand in for each other are set aside; the rest are independent of them.
-        order = np.concatenate([np.flatnonzero(lost), keep])
-        R = np.linalg.qr(root[:, order], mode="r")[lost.sum() :, lost.sum() :]
-        inverse = np.linalg.solve(R, np.eye(len(keep)))
+    keep = np.flatnonzero(~lost)
+    if len(keep):
+        # What the kept columns say beyond the lost ones, which can stand in for parts of them.
+        spanned, values, _ = np.linalg.svd(root[:, lost], full_matrices=False)
+        spanned = spanned[:, values > RANK * max(values[0], 1e-300)] if len(values) else spanned
+        rest = root[:, keep] - spanned @ (spanned.T @ root[:, keep])
+        inverse = np.linalg.solve(triangle(rest), np.eye(len(keep)))
         out[np.ix_(keep, keep)] = inverse @ inverse.T
     return out
+
+
+def triangle(A: Float[np.ndarray, "*b m n"]) -> np.ndarray:
+    """R of A = Q R."""
+    return np.asarray(np.linalg.qr(A, mode="r"))

@@ -8,6 +8,8 @@ import numpy as np
 
 from stiction._arrays import Array, Float
 
+Numbers = Sequence | np.ndarray  # lists of numbers, or of lists of them, or arrays
+
 
 class Plates(eqx.Module):
     """Flat rectangular plates fixed in the world. Material lies behind them, against the normal.
@@ -29,9 +31,9 @@ class Plates(eqx.Module):
 
 
 def plates(
-    origin: Sequence[Sequence[float]],
-    normal: Sequence[Sequence[float]],
-    half_size: Sequence[Sequence[float]] | None = None,
+    origin: Numbers,
+    normal: Numbers,
+    half_size: Numbers | None = None,
 ) -> Plates:
     """Plates from points and normals.
 
@@ -53,7 +55,7 @@ def plates(
     return Plates(jnp.asarray(origin, dtype=float), jnp.asarray(axes), jnp.asarray(extent))
 
 
-def compound_stiffness(springs: Sequence[float]) -> float:
+def compound_stiffness(springs: Numbers) -> float:
     r"""Stiffness of a rigid plate on four springs, pressed at its centre (ma 16).
 
     $$ k = \frac{4 (k_2 k_3 k_4 + k_1 k_3 k_4 + k_1 k_2 k_4 + k_1 k_2 k_3)}
@@ -67,7 +69,7 @@ def compound_stiffness(springs: Sequence[float]) -> float:
 
 
 def plate_stiffness(
-    springs: Sequence[float], positions: Sequence[Sequence[float]], point: Sequence[float]
+    springs: Numbers, positions: Numbers, point: Numbers
 ) -> float:
     """Stiffness [N/m] felt where a rigid plate on springs is pressed: (16) away from the centre.
 

@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
+from stiction._arrays import Array, ArrayLike, Float
 from stiction._errors import InputError
-from stiction.identify.least_squares import covariance, scaled_condition
+from stiction.identify.least_squares import covariance, scaled_condition, triangle
 
 
 @jax.jit
@@ -51,11 +51,11 @@ class RecursiveLeastSquares:
         self.updates = 0
         self._root = np.zeros((n_parameters + 1, n_parameters + 1))
 
-    def update(self, row: Float[np.ndarray, "*r n"], value: Float[np.ndarray, "*r"]) -> None:
+    def update(self, row: Float[np.ndarray, "*r n"], value: Float[ArrayLike, "*r"]) -> None:
         """Take in one row and its measurement, or the several rows of one sample."""
         rows = np.column_stack([np.atleast_2d(row), np.atleast_1d(value)])
         faded = np.sqrt(self.forgetting) * self._root
-        self._root = np.linalg.qr(np.concatenate([faded, rows]), mode="r")
+        self._root = triangle(np.concatenate([faded, rows]))
         self.updates += 1
 
     def update_many(

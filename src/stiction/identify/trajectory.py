@@ -18,6 +18,7 @@ import numpy as np
 from stiction._arrays import Array, Float
 from stiction._errors import InputError
 from stiction.identify.contacts import Motion, skew
+from stiction.identify.least_squares import triangle
 from stiction.identify.model import Bristles
 from stiction.identify.splines import ORDER, basis, segments
 
@@ -159,7 +160,7 @@ def lay_out(
     inside = (wrench_time >= start) & (wrench_time <= pose_time[-1])
     i_wrench, u_wrench = segments(wrench_time[inside], start, spacing, needed)
     if shape is None:
-        most = np.bincount(i_wrench, minlength=1).max()
+        most = int(np.bincount(i_wrench, minlength=1).max())
         shape = _round_up(needed, _SEGMENTS_STEP), _round_up(max(most, 1), _SAMPLES_STEP)
     count, width = shape
     weight = np.ones(len(wrench)) if use is None else np.asarray(use, dtype=float)
@@ -187,6 +188,18 @@ def lay_out(
             put(np.asarray(bristles.root)[inside]), put(np.asarray(bristles.sticking)[inside]) > 0
         ),
     )
+
+
+def set_weights(
+    track: Track, wrench_time: Float[np.ndarray, " m"], use: Float[np.ndarray, "t m"]
+) -> Track:
+    """Tracks of equal times with other weights of their wrench samples."""
+    start, spacing = float(track.start[0]), float(track.spacing[0])
+    count, width = track.wrench_u.shape[1:]
+    index, _ = segments(wrench_time, start, spacing, count)
+    put = _placer(index, count, width)
+    weights = jnp.moveaxis(put(np.asarray(use).T), -1, 0)
+    return eqx.tree_at(lambda t: t.wrench_on, track, weights)
 
 
 def _angles_by_g(g: np.ndarray) -> np.ndarray:
@@ -230,12 +243,12 @@ def _compress(rows, index, count, position_noise, rotation_noise) -> tuple[np.nd
     bend = np.concatenate([bend, np.zeros((12, 1))], axis=1)
     stiff = np.broadcast_to(bend, (count, *bend.shape))
     padding = np.zeros((count, WINDOW + 1, WINDOW + 1))  # at least as many rows as columns
-    R = np.linalg.qr(np.concatenate([stacked, stiff, padding], axis=1), mode="r")
+    R = triangle(np.concatenate([stacked, stiff, padding], axis=1))
     return R[:, :WINDOW], float(np.sum(R[:, WINDOW, WINDOW] ** 2))
 
 
 def _round_up(n: int, step: int) -> int:
-    return int(-(-int(n) // step) * step)
+    return -(-n // step) * step
 
 
 def _placer(index: np.ndarray, count: int, width: int):

@@ -26,9 +26,9 @@ def excitation(traces: list[Trace], columns: list[int]) -> dict[str, float]:
         parts.append([v[:, columns][on] for v in (t.depth, t.depth_rate, t.slip)])
     depth, rate, slip = (np.concatenate([p[i] for p in parts]) for i in range(3))
     if len(depth) == 0:
-        return {"samples": 0, "depth": 0.0, "shallowest": 0.0, "rate": 0.0, "slip": 0.0}
+        return {"samples": 0.0, "depth": 0.0, "shallowest": 0.0, "rate": 0.0, "slip": 0.0}
     return {
-        "samples": len(depth),
+        "samples": float(len(depth)),
         "depth": float(depth.max()),
         "shallowest": float(depth.min()),
         "rate": float(np.abs(rate).max()),
