@@ -16,8 +16,8 @@ def through(time: Float[np.ndarray, " n"], values: Float[np.ndarray, "n *k"]) ->
 
 
 def two_way_low_pass(
-    values: Float[np.ndarray, " n"], *, rate: float, cutoff: float, order: int = 4
-) -> Float[np.ndarray, " n"]:
+    values: Float[np.ndarray, "n *k"], *, rate: float, cutoff: float, order: int = 4
+) -> Float[np.ndarray, "n *k"]:
     """A Butterworth low-pass run forwards and backwards, so that it has no lag.
 
     Args:

@@ -33,6 +33,7 @@ _STEPS = 3000
 _LONGEST = 4.5
 _SPRINGS_BACK = 0.99  # of the sliding impulse: less is not sliding throughout
 _NAMES = {"mu": "", "restitution": "", "kappa": ""}
+_TABLES = ("tangential_restitution", "rebound_angle", "spin")
 
 
 class ImpactTable(Strict):
@@ -60,12 +61,8 @@ class ImpactSetup(Strict):
     @property
     def tables(self) -> dict[str, ImpactTable]:
         """The tables that are given."""
-        all_ = {
-            "tangential_restitution": self.tangential_restitution,
-            "rebound_angle": self.rebound_angle,
-            "spin": self.spin,
-        }
-        return {name: t for name, t in all_.items() if t is not None}
+        found = {name: getattr(self, name) for name in _TABLES}
+        return {name: table for name, table in found.items() if table is not None}
 
 
 def tangential_impulse(
@@ -95,20 +92,18 @@ _impulses = jax.jit(jax.vmap(tangential_impulse, (0, None, None, None)))
 
 @jax.jit
 def predict(
-    name: int, degrees: Float[Array, " n"], theta: Float[Array, "3"], scale: Float[Array, ""]
-) -> Float[Array, " n"]:
-    """A table's column: 0 tangential restitution, 1 rebound angle [deg], 2 spin (scale v/R)."""
+    degrees: Float[Array, " n"], theta: Float[Array, "3"], scale: Float[Array, ""]
+) -> dict[str, Float[Array, " n"]]:
+    """The columns of the tables at these angles; theta is (μ, e, κ), scale v/R [1/s]."""
     mu, e, kappa = theta
     angle = jnp.radians(degrees)
     tangent = jnp.tan(angle)
     J = _impulses(tangent, mu, e, kappa)
-    restitution = 1 - J / tangent
-    rebound = jnp.degrees(jnp.arctan((tangent - J) / e))
-    spin = 2.5 * J * jnp.cos(angle) * scale
-    return jnp.select([name == 0, name == 1], [restitution, rebound], spin)
-
-
-_CODES = {"tangential_restitution": 0, "rebound_angle": 1, "spin": 2}
+    return {
+        "tangential_restitution": 1 - J / tangent,
+        "rebound_angle": jnp.degrees(jnp.arctan((tangent - J) / e)),
+        "spin": 2.5 * J * jnp.cos(angle) * scale,
+    }
 
 
 def identify_impacts(tables: dict[str, Table], setup: ImpactSetup) -> Identification:
@@ -116,7 +111,7 @@ def identify_impacts(tables: dict[str, Table], setup: ImpactSetup) -> Identifica
     from scipy.optimize import least_squares
 
     if not setup.tables:
-        raise InputError("`impacts` needs at least one of: " + ", ".join(_CODES))
+        raise InputError("`impacts` needs at least one of: " + ", ".join(_TABLES))
     scale = jnp.asarray(setup.speed / (setup.diameter / 2))
     data = {}
     for name, spec in setup.tables.items():
@@ -135,7 +130,7 @@ def identify_impacts(tables: dict[str, Table], setup: ImpactSetup) -> Identifica
         theta = jnp.asarray(theta)
         return np.concatenate(
             [
-                (np.asarray(predict(_CODES[name], angle, theta, scale)) - value) / noise
+                (np.asarray(predict(angle, theta, scale)[name]) - value) / noise
                 for name, (angle, value, noise) in data.items()
             ]
         )
@@ -155,16 +150,15 @@ def identify_impacts(tables: dict[str, Table], setup: ImpactSetup) -> Identifica
     onset = float(grid[np.argmax(slides)]) if slides.any() else float("nan")
     curves = {"angle": grid}
     misfits = {}
-    for name, (angle, value, noise) in data.items():
+    theta = jnp.asarray(found.x)
+    along = predict(jnp.asarray(grid), theta, scale)
+    for name, (angle, value, _) in data.items():
         curves |= {f"{name}.angle": np.asarray(angle), f"{name}.value": value}
-        curves[f"{name}.fit"] = np.asarray(
-            predict(_CODES[name], jnp.asarray(grid), jnp.asarray(found.x), scale)
-        )
-        r = (np.asarray(predict(_CODES[name], angle, jnp.asarray(found.x), scale)) - value) / noise
+        curves[f"{name}.fit"] = np.asarray(along[name])
+        r = np.asarray(predict(angle, theta, scale)[name]) - value
         for regime, on in (("sliding", angle >= onset), ("sticking", angle < onset)):
-            on = np.asarray(on)
-            if on.any():
-                misfits[f"{name}_{regime}"] = float(noise * np.sqrt(np.mean(r[on] ** 2)))
+            if np.any(on):
+                misfits[f"{name}_{regime}"] = float(np.sqrt(np.mean(r[np.asarray(on)] ** 2)))
     std = np.sqrt(np.diag(cov))
     size = np.linalg.norm(found.jac, axis=0)
     return Identification(
