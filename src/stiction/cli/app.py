@@ -7,7 +7,7 @@ import warnings
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import identify, info, reproduce, run, scenes
+from stiction.cli import identify, info, motions, reproduce, restitution, run, scenes, translate
 
 app = typer.Typer(
     name="stiction",
@@ -39,8 +39,11 @@ def options(
 
 app.command()(run.run)
 app.command()(info.info)
+app.command()(motions.motions)
 app.command()(scenes.scenes)
 app.command()(reproduce.reproduce)
+app.command()(restitution.restitution)
+app.command()(translate.translate)
 app.command()(identify.identify)
 
 
