@@ -5,6 +5,8 @@ import copy
 from stiction.identify.setup import ContactSetup
 from stiction.identify.testbed import virtual_test
 
+# The document's motion sensor, and a force-torque sensor as good as its peers.
+NOISE = {"position_noise": 1e-4, "rotation_noise": 5e-4, "force_noise": 0.25, "moment_noise": 0.025}
 REACH = 0.05  # m, from the star's middle to each of its corners
 PLATES = {  # name -> middle of the plate (m), normal
     "right": ([REACH, 0.0, 0.0], [-1.0, 0.0, 0.0]),

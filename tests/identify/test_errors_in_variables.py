@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from rigs import record, star_setup
+from rigs import NOISE, record, star_setup
 
 from stiction.identify import identify
 from stiction.identify.build import build_model, model_values
@@ -14,7 +14,6 @@ from stiction.identify.paths import sensor_noise, track_of
 from stiction.identify.prune import prune
 from stiction.identify.splines import ORDER, basis
 
-NOISE = {"position_noise": 1e-4, "rotation_noise": 5e-4, "force_noise": 0.25, "moment_noise": 0.025}
 SENSORS = {"motion_rate": 150.0, "wrench_rate": 200.0}
 KNOTS = 0.1
 
@@ -115,7 +114,7 @@ def test_outliers_in_the_wrench_lose_their_weight(case, rng):
     for loss in ("squares", "huber"):
         p = Problem(problem.model, problem.wrench_noise, loss=loss)
         found = fit(p, spoilt, smooth(spoilt), theta, free, scale)
-        error[loss] = np.max(np.abs(np.asarray(found.theta) / np.asarray(theta) - 1)[:3])
+        error[loss] = np.max(np.abs(np.asarray(found.theta)[:3] / np.asarray(theta)[:3] - 1))
     assert error["huber"] < 0.05
     assert error["huber"] < 0.2 * error["squares"]
 

@@ -64,7 +64,7 @@ def test_depth_and_point_agree_with_mujoco(name, rng):
         assert ours == pytest.approx(-data.contact.dist[deepest], abs=1e-9)
         # MuJoCo gives the point halfway between the surfaces.
         i = int(np.argmax(found.depth[0]))
-        middle = np.asarray(found.point[0, i]) + [0, 0, ours / 2]
+        middle = np.asarray(found.point[0, i]) + np.array([0, 0, ours / 2])
         np.testing.assert_allclose(middle, data.contact.pos[deepest], atol=1e-8)
     assert met > 10
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 import yaml
-from rigs import star_setup
+from rigs import NOISE, star_setup
 
 from stiction._errors import InputError
 from stiction.identify import read_recording, virtual_test, write_log
@@ -17,8 +17,6 @@ from stiction.identify.read_setup import setup_text
 from stiction.identify.setup import Units
 from stiction.identify.tables import Table, read_table
 from stiction.identify.testbed import log_columns
-
-NOISE = {"position_noise": 1e-4, "rotation_noise": 5e-4, "force_noise": 0.25, "moment_noise": 0.025}
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +60,8 @@ def test_other_separators(setup, recording, tmp_path, separator):
 
 def test_netcdf_comes_back(setup, recording, tmp_path):
     columns = log_columns(recording, setup)
-    data = {n: (("a",) if len(v) == len(recording.pose_time) else ("b",), v) for n, v in columns.items()}
+    poses = len(recording.pose_time)
+    data = {n: ("pose" if len(v) == poses else "wrench", v) for n, v in columns.items()}
     xr.Dataset(data).to_netcdf(tmp_path / "log.nc", engine="h5netcdf")
     same(read_recording(tmp_path / "log.nc", setup), recording)
 

@@ -8,14 +8,11 @@ from stiction._errors import InputError
 from stiction.identify import (
     OnlineIdentifier,
     design_test,
-    engine_parameters,
     identify,
     read_setup,
 )
 from stiction.identify.online import follow
 from stiction.identify.testbed import virtual_test
-
-NOISE = {"position_noise": 1e-4, "rotation_noise": 5e-4, "force_noise": 0.25, "moment_noise": 0.025}
 
 
 def test_stream_ends_at_the_batch_estimate():
@@ -125,30 +122,3 @@ def test_design_needs_independent_normals():
     )
     with pytest.raises(InputError, match="normals are independent"):
         design_test(setup)
-
-
-def test_engine_parameters_of_a_hunt_crossley_contact():
-    truth = {"steel.k": 9e3, "steel.alpha": 0.4, "steel.mu": 0.3}
-    setup = star_setup({"bottom": "steel"}, wanted=("k", "alpha", "mu"), truth=truth)
-    law = engine_parameters(identify([record(setup)], setup), "steel")
-    assert law.stiffness == pytest.approx(9e3, rel=1e-6)
-    assert law.dissipation == pytest.approx(1.5 * 0.4, rel=1e-6)
-    assert law.friction == pytest.approx(0.3, rel=1e-6)
-
-
-def test_engine_parameters_of_a_damper_give_its_force_in_the_mean():
-    """The dissipation is the best one over the log: no other explains the damper's force better."""
-    setup = star_setup({"bottom": "steel"})
-    found = identify([record(setup)], setup)
-    law = engine_parameters(found, "steel")
-    trace = found.traces[0]
-    on = trace.touched[:, 0] > 0
-    x, rate = trace.depth[on, 0], trace.depth_rate[on, 0]
-    c, k = found.parameters["steel.c"].value, found.parameters["steel.k"].value
-
-    def misfit(d):
-        return np.sum((c * rate - k * x * d * rate) ** 2)
-
-    assert misfit(law.dissipation) < min(misfit(0.99 * law.dissipation), misfit(1.01 * law.dissipation))
-    with pytest.raises(InputError, match="no surface 'stel'; did you mean 'steel'"):
-        engine_parameters(found, "stel")

@@ -20,9 +20,7 @@ def axis_table(rng, noise=1.0):
     t = np.arange(0, 10, 1e-3)
     w = 2 * np.pi * np.array([0.4, 1.1, 2.3])[:, None]
     amplitude = np.array([0.08, 0.03, 0.01])[:, None]
-    q, v, a = (
-        np.sum(amplitude * w**d * np.sin(w * t + d * np.pi / 2), axis=0) for d in range(3)
-    )
+    q, v, a = (np.sum(amplitude * w**d * np.sin(w * t + d * np.pi / 2), axis=0) for d in range(3))
     f = 95.0 * a + 200.0 * v + 20.0 * np.sign(v) - 3.0 + noise * rng.normal(size=len(t))
     return Table(Path("axis"), {"t": t, "q": q + 1e-6 * rng.normal(size=len(t)), "f": f}, Units())
 
@@ -90,7 +88,8 @@ def test_sliding_cubes_give_friction_whatever_the_length_scale(rng):
             t_fly = np.arange(20) / rate
             speed = rng.uniform(0.6, 1.2)
             t_slide = np.arange(int(rate * speed / (mu * g))) / rate
-            z = np.concatenate([h + 0.5 * g * (t_fly[::-1] + 0.05) ** 2 + 0.02, np.full(len(t_slide), h)])
+            fall = h + 0.5 * g * (t_fly[::-1] + 0.05) ** 2 + 0.02
+            z = np.concatenate([fall, np.full(len(t_slide), h)])
             v_z = np.concatenate([-g * (t_fly + 0.3), np.zeros(len(t_slide))])
             v_x = np.concatenate([np.full(20, speed), speed - mu * g * t_slide])
             n = len(z)

@@ -1,4 +1,4 @@
-"""Recordings of real machines give the published values. Skipped where the recordings are absent."""
+"""Recordings of real machines give the published values. Skipped where these are absent."""
 
 import numpy as np
 import pytest

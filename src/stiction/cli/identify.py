@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from stiction._errors import InputError
+from stiction._errors import InputError, unknown
 from stiction.cli.options import Force, Json, Out
 from stiction.cli.output import OutputDirectory, print_json
 
@@ -34,6 +34,18 @@ def identify(
     simulate: Annotated[
         int, typer.Option("--simulate", metavar="N", help="Make N virtual logs; takes no LOG.")
     ] = 0,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--export",
+            metavar="ENGINE",
+            help="The contact as mujoco, drake, urdf or json has it, and the log replayed so.",
+        ),
+    ] = None,
+    mass: Annotated[
+        float | None,
+        typer.Option("--mass", metavar="M", help="Of the body in that engine [kg]."),
+    ] = None,
     out: Out = None,
     force: Force = False,
     json: Json = False,
@@ -49,6 +61,7 @@ def identify(
         raise InputError(f"`--design` and `--simulate` take no LOG, got '{logs[0]}'")
     if not (design or simulate) and not logs:
         raise InputError("`LOG` is required: a file, or several that are several tests")
+    _check_export(engine, mass, batch=not (online or design or simulate))
     chosen, folder = read_setup(setup)
     name = Path(setup).stem
     directory = None
@@ -60,7 +73,22 @@ def identify(
         return _design(chosen, folder, directory, json)
     if online:
         return _online(logs, chosen, folder, json)
-    return _identify(logs, chosen, folder, directory, json)
+    return _identify(logs, chosen, folder, directory, json, engine, mass)
+
+
+def _check_export(engine: str | None, mass: float | None, *, batch: bool) -> None:
+    if engine is None:
+        if mass is not None:
+            raise InputError("`--mass` is that of the body in an engine; add --export ENGINE")
+        return
+    from stiction.identify.export import FORMATS
+
+    if engine not in FORMATS:
+        raise unknown("engine for --export", engine, FORMATS)
+    if not batch:
+        raise InputError("`--export` needs a LOG read at once; leave out the other mode")
+    if mass is not None and not mass > 0:
+        raise InputError(f"`--mass` must be positive [kg], got {mass:g}")
 
 
 def _contact(chosen, option: str):
@@ -71,27 +99,38 @@ def _contact(chosen, option: str):
     return chosen
 
 
-def _identify(logs, chosen, folder, directory, json: bool) -> int:
+def _identify(logs, chosen, folder, directory, json: bool, engine, mass) -> int:
     from stiction.identify.run_setup import identify_logs
     from stiction.report.progress import working
 
+    if engine is not None:
+        _contact(chosen, "--export")
     with working("identifying") as tell:
         found = identify_logs(logs, chosen, folder, tell=tell)
-    page = None
+        exported = None
+        if engine is not None:
+            from stiction.identify.export import export
+
+            tell(f"exporting to {engine}")
+            exported = export(found, chosen, engine, mass=mass, folder=folder)
+    result = found.to_json()
+    if exported is not None:
+        result["export"] = exported.to_json()
     if directory is not None:
         with working("writing the report"):
             from stiction.report.identify import write_identification
 
-            page = write_identification(found, chosen.title or chosen.kind, directory)
-    result = found.to_json()
-    if directory is not None:
+            title = chosen.title or chosen.kind
+            page = write_identification(found, title, directory, exported)
         result |= {"report": page, "files": directory.files}
     if json:
         print_json(result)
-    else:
-        _print(found, chosen.title)
-        if page is not None:
-            print(f"report: {page}")
+        return 0
+    _print(found, chosen.title)
+    if exported is not None:
+        _print_export(exported)
+    if directory is not None:
+        print(f"report: {page}")
     return 0
 
 
@@ -115,6 +154,16 @@ def _print(found, title: str) -> None:
     print(f"residual {found.residual_rms:.4g} rms, condition number {found.condition:.3g}")
     for sentence in found.warnings:
         print(f"note: {sentence}")
+
+
+def _print_export(exported) -> None:
+    print(f"\n{exported.text}")
+    for limit in dict.fromkeys(line for s in exported.surfaces.values() for line in s.limits):
+        print(f"note: {limit}")
+    print(
+        f"log replayed with {exported.engine}'s law: residual {exported.replay_rms:.4g} N rms"
+        f" (identified law: {exported.identified_rms:.4g} N)"
+    )
 
 
 def _online(logs, chosen, folder, json: bool) -> int:

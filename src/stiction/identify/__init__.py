@@ -1,7 +1,7 @@
 """Parameters from logs: stiffness, damping and friction together from one test (ma)."""
 
 from stiction.identify.design import DesignedTest, design_test
-from stiction.identify.engine_parameters import ContactParameters, engine_parameters
+from stiction.identify.export import Export, export
 from stiction.identify.identify import identify
 from stiction.identify.least_squares import Solution, solve
 from stiction.identify.online import OnlineIdentifier
@@ -14,8 +14,8 @@ from stiction.identify.run_setup import identify_logs, read_recording
 from stiction.identify.testbed import VirtualTest, virtual_test, write_log
 
 __all__ = [
-    "ContactParameters",
     "DesignedTest",
+    "Export",
     "Identification",
     "OnlineIdentifier",
     "Parameter",
@@ -25,7 +25,7 @@ __all__ = [
     "VirtualTest",
     "compound_stiffness",
     "design_test",
-    "engine_parameters",
+    "export",
     "identify",
     "identify_logs",
     "plate_stiffness",

@@ -35,7 +35,14 @@ from stiction.identify.plates import compound_stiffness
 from stiction.identify.prune import prune
 from stiction.identify.recording import Recording
 from stiction.identify.regression import contacts_of
-from stiction.identify.result import UNITS, Identification, Parameter, Trace, quantile
+from stiction.identify.result import (
+    UNITS,
+    Identification,
+    Parameter,
+    Trace,
+    quantile,
+    rms_under_load,
+)
 from stiction.identify.setup import ContactSetup
 from stiction.identify.stages import (
     Case,
@@ -46,6 +53,7 @@ from stiction.identify.stages import (
     joint_with_chosen_knots,
     make_case,
     start,
+    without_idle_friction,
     without_letting_go,
 )
 from stiction.identify.verdicts import MISFIT, excitation, misfit_warnings, verdict
@@ -67,7 +75,6 @@ class _Outcome:
     delay_std: float = 0.0
     spacing: float | None = None
     cases: tuple[Case, ...] = ()
-    held: tuple[int, ...] = ()
     converged: bool = True
 
 
@@ -108,17 +115,31 @@ def identify(
         paths = [smooth_path(r, noise, widest) for r in recordings]
     tell("aligning the clocks")
     delays, recordings = _align(model, recordings, paths, noise, setup)
-    cases = [
-        make_case(r, path, model, noise, inertia, widest)
-        for r, path in zip(recordings, paths, strict=True)
-    ]
+
+    def cases_of(model: ContactModel) -> list[Case]:
+        return [
+            make_case(r, path, model, noise, inertia, widest)
+            for r, path in zip(recordings, paths, strict=True)
+        ]
+
+    cases = cases_of(model)
+    if widest is not None:
+        model = without_idle_friction(model, cases, noise, widest)
+        cases = cases_of(model)
+    for case in cases:
+        if not np.any(case.use):
+            raise InputError(
+                f"no sample of '{case.recording.name}' can be judged (row 1 on): some contact is at"
+                " the brink of touching, within the sensor's noise, throughout; press harder, or"
+                " leave that surface out"
+            )
 
     def solve(cases: list[Case], spacing: float | None) -> _Outcome:
         options = {"loss": method.loss, "positive": method.positive}
         first, limit, limit_std = start(model, cases, noise, inertia, **options)
         bristles = bristles_of(model, cases, first.theta, limit) if model.has_bristles else None
         if plain:
-            return _of_regression(model, first, cases, bristles, limit, limit_std)
+            return _of_regression(first, cases, bristles, limit, limit_std)
         cases = [without_letting_go(model, c, noise, first.theta, widest) for c in cases]
         options |= {"inertia": inertia, "first": first, "bristles": bristles}
         options["delay"] = setup.wrench.delay == "estimate"
@@ -161,12 +182,11 @@ def _align(model, recordings, paths, noise: Noise, setup: ContactSetup):
     return delays, aligned
 
 
-def _of_regression(model, first, cases, bristles, limit, limit_std) -> _Outcome:
+def _of_regression(first, cases, bristles, limit, limit_std) -> _Outcome:
     used = sum(6 * int(np.sum(c.use > 0)) for c in cases)
     variance = first.squares / max(used - len(first.theta), 1)
     # Rows in units of the noise: their own scatter says how large that truly was.
     spread = covariance(first.root)
-    held = tuple(i for i, v in enumerate(first.theta[: len(model.linear_names)]) if v == 0.0)
     return _Outcome(
         first.theta,
         np.where(np.isinf(spread), spread, spread * variance),
@@ -177,7 +197,6 @@ def _of_regression(model, first, cases, bristles, limit, limit_std) -> _Outcome:
         limit_std * np.sqrt(variance),
         float(np.sqrt(variance)),
         cases=tuple(cases),
-        held=held,
     )
 
 
@@ -197,8 +216,8 @@ def _of_joint(found: JointFit, cases, bristles, limit, limit_std) -> _Outcome:
     freedom = max(6 * (poses + wrenches - knots) - found.free.sum(), 1)
     whitened = float(np.sqrt(float(f.wrench_cost + f.pose_cost) / freedom))
     spread = covariance(root) * (whitened**2 if whitened > MISFIT else 1.0)
-    unseen = ~found.free[:-1] & (theta[:-1] != 0)
-    spread[np.flatnonzero(unseen), np.flatnonzero(unseen)] = np.inf
+    unseen = np.flatnonzero(~found.seen)
+    spread[unseen, unseen] = np.inf
     return _Outcome(
         theta[:-1],
         spread[:-1, :-1],
@@ -212,7 +231,6 @@ def _of_joint(found: JointFit, cases, bristles, limit, limit_std) -> _Outcome:
         delay_std=float(np.sqrt(spread[-1, -1])) if found.free[-1] else 0.0,
         spacing=found.spacing,
         cases=tuple(cases),
-        held=tuple(int(i) for i in np.flatnonzero(~found.free[:-1] & (theta[:-1] == 0))),
         converged=bool(f.converged),
     )
 
@@ -263,7 +281,7 @@ def _traces(model, outcome: _Outcome, inertia) -> list[Trace]:
                 normal,
                 touched,
                 c.use > 0,
-                np.asarray(motion.position),
+                motion,
             )
         )
     return traces
@@ -308,6 +326,14 @@ def _breakaway(model, outcome: _Outcome, traces) -> tuple[np.ndarray, np.ndarray
     return out, spread
 
 
+def _unit(model: ContactModel, surface: str, letter: str) -> str:
+    """The unit of a parameter: plain N/m where the exponent is known to be 1."""
+    if letter != "k":
+        return UNITS[letter]
+    i = [m.name for m in model.materials].index(surface)
+    return "N/m" if model.exponent[i] == 1 and not model.materials[i].exponent else UNITS["k"]
+
+
 def _result(
     model, setup: ContactSetup, noise, outcome: _Outcome, traces, tests, plain, delays
 ) -> Identification:
@@ -329,18 +355,13 @@ def _result(
         warnings.append(verdict(name, excited, std, value, bound))
         if np.isfinite(std):
             interval = (max(value - z * std, floor), bound)
-            parameters[name] = Parameter(value, std, interval, UNITS[letter])
+            parameters[name] = Parameter(value, std, interval, _unit(model, surface, letter))
         else:
-            parameters[name] = Parameter(None, None, None, UNITS[letter])
+            parameters[name] = Parameter(None, None, None, _unit(model, surface, letter))
     used = np.concatenate([t.used for t in traces])
-    residual = np.concatenate([t.residual for t in traces])[used]
-    loaded = np.any(np.concatenate([t.touched for t in traces])[used] > 0, axis=1)
-    force, moment = (
-        float(np.sqrt(np.mean(np.sum(part[loaded] ** 2, axis=1)))) if loaded.any() else 0.0
-        for part in (residual[:, :3], residual[:, 3:])
-    )
+    force, moment = rms_under_load(traces, [t.residual for t in traces])
     notes: dict[str, Any] = {
-        "noise": {k: v for k, v in vars(noise).items() if k != "exact_motion"},
+        "noise": {k: v for k, v in vars(noise).items() if k != "exact_motion" and v > 0},
         "samples": {"used": int(used.sum()), "left_out": int((~used).sum())},
         "delay": float(np.mean(delays) + outcome.delay),
     }

@@ -45,6 +45,7 @@ class Material:
     bristle: bool = False  # k_f
     exponent: bool = False  # whether λ is estimated
     offset: bool = False  # whether the plate's place is estimated
+    slides: bool = True  # whether it ever slid surely; if not, friction is given up
 
     @property
     def linear(self) -> tuple[str, ...]:
@@ -203,7 +204,8 @@ def columns(
     n = jnp.broadcast_to(found.normal[:, None, :], found.slip.shape)
     # The floor keeps the direction finite where nothing slides; it fades friction out there.
     speed = jnp.sqrt(jnp.sum(found.slip**2, axis=-1) + model.slip_floor**2)
-    t = -found.slip / speed[..., None]
+    slides = np.array([float(model.materials[i].slides) for i in model.material_of])
+    t = -found.slip / speed[..., None] * slides[:, None, None]
     push = n + model.plate_values("mu", theta)[:, None, None] * t
     sliding, holding = e, jnp.zeros_like(found.slip)
     if bristles is not None:

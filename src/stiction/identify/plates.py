@@ -68,9 +68,7 @@ def compound_stiffness(springs: Numbers) -> float:
     return 4 * (k2 * k3 * k4 + k1 * k3 * k4 + k1 * k2 * k4 + k1 * k2 * k3) / ((k1 + k3) * (k2 + k4))
 
 
-def plate_stiffness(
-    springs: Numbers, positions: Numbers, point: Numbers
-) -> float:
+def plate_stiffness(springs: Numbers, positions: Numbers, point: Numbers) -> float:
     """Stiffness [N/m] felt where a rigid plate on springs is pressed: (16) away from the centre.
 
     The plate moves as z = a + b x + c y. With g = (1, x, y) at a spring or at the point,

@@ -1,9 +1,12 @@
 """Leave out corners that never come near a plate: a mesh has thousands, a test touches with few."""
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from stiction.identify.contacts import Motion
 from stiction.identify.model import ContactModel
 from stiction.identify.recording import Recording
 from stiction.identify.shapes import Corners
@@ -12,7 +15,7 @@ _CHUNK = 4_000_000  # numbers at a time
 _CLEARANCE = 0.02  # of the body's size: nearer than this may touch
 
 
-def prune(model: ContactModel, recordings: list[Recording]) -> ContactModel:
+def prune(model: ContactModel, recordings: Sequence[Recording | Motion]) -> ContactModel:
     """The model with only those corners that come near an allowed plate, and at least one."""
     body, keep, start = [], [], 0
     allowed = np.asarray(model.allowed)
@@ -39,14 +42,15 @@ def _nearness(model, points, allowed, recordings) -> np.ndarray:
     best = np.full(len(points), -np.inf)
     step = max(1, _CHUNK // len(points))
     for r in recordings:
-        for i in range(0, len(r.position), step):
+        position, rotation = np.asarray(r.position), np.asarray(r.rotation)
+        for i in range(0, len(position), step):
             for n, origin, may in zip(
                 np.asarray(model.plates.normal),
                 np.asarray(model.plates.origin),
                 allowed,
                 strict=True,
             ):
-                depth = (origin - r.position[i : i + step]) @ n
-                depth = depth[:, None] - (n @ r.rotation[i : i + step]) @ points.T
+                depth = (origin - position[i : i + step]) @ n
+                depth = depth[:, None] - (n @ rotation[i : i + step]) @ points.T
                 best = np.maximum(best, np.where(may, depth.max(axis=0), -np.inf))
     return best

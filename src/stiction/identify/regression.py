@@ -90,9 +90,7 @@ class Regression:
 
     theta: Float[np.ndarray, " p"]
     root: Float[np.ndarray, "p p"]
-    loaded: np.ndarray
     squares: float
-    rows: int
 
 
 def regress(
@@ -165,7 +163,7 @@ def _solve(model, rows: Rows, theta, loaded, bristles, loss, positive) -> Regres
     w = np.sqrt(np.asarray(robust.weight(b - A @ theta[:n_linear], loss)))
     full = np.concatenate([A, D], axis=1) * w[:, None]
     root, _ = least_squares.orthogonal_factor(full, b * w)
-    return Regression(theta, root, loaded, found.squares, len(b))
+    return Regression(theta, root, found.squares)
 
 
 def _bounds(model: ContactModel) -> tuple[np.ndarray, np.ndarray]:

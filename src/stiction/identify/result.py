@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from stiction._arrays import Float
+from stiction.identify.contacts import Motion
 
 UNITS = {
     "k": "N/m^λ",
@@ -56,7 +57,7 @@ class Trace:
         normal_force: Of each surface, by the fit [N].
         touched: How many points carry force on each surface.
         used: Whether the sample took part in the fit.
-        position: Of the body [m].
+        motion: Of the body, as fitted.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Trace:
     normal_force: Float[np.ndarray, "n n_surfaces"]
     touched: np.ndarray
     used: np.ndarray
-    position: Float[np.ndarray, "n 3"]
+    motion: Motion
 
     @property
     def residual(self) -> Float[np.ndarray, "n 6"]:
@@ -125,6 +126,27 @@ class Identification:
             "tests": self.tests,
             **self.notes,
         }
+
+
+def under_load(
+    traces: list[Trace], columns: list[int], *names: str
+) -> tuple[Float[np.ndarray, " _"], ...]:
+    """Quantities of some surfaces at the samples used at which these carry force."""
+    on = [(t.touched[:, columns] > 0) & t.used[:, None] for t in traces]
+    return tuple(
+        np.concatenate([getattr(t, n)[:, columns][m] for t, m in zip(traces, on, strict=True)])
+        for n in names
+    )
+
+
+def rms_under_load(
+    traces: list[Trace], residuals: list[Float[np.ndarray, "_ 6"]]
+) -> tuple[float, float]:
+    """Size of force [N] and moment [N·m] residuals over the samples used that carry force."""
+    loaded = [t.used & np.any(t.touched > 0, axis=1) for t in traces]
+    r = np.concatenate([part[on] for part, on in zip(residuals, loaded, strict=True)])
+    force, moment = np.sqrt(np.sum(r.reshape(-1, 2, 3) ** 2, axis=(0, 2)) / max(len(r), 1))
+    return float(force), float(moment)
 
 
 def touched_rows(trace: Trace, surfaces: tuple[str, ...]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from stiction.identify.bristles import follow_bristles
 from stiction.identify.contacts import Contacts, Motion
 from stiction.identify.errors_in_variables import Fit, Problem, fit, smooth
 from stiction.identify.inertia import Inertia, inertial_wrench
-from stiction.identify.model import Bristles, ContactModel
+from stiction.identify.model import Bristles, ContactModel, Material
 from stiction.identify.paths import ExactPath, Noise, SmoothPath, track_of
 from stiction.identify.recording import Recording
 from stiction.identify.regression import (
@@ -29,6 +29,7 @@ Path = ExactPath | SmoothPath
 # A wrench sample is left out while a damped contact may or may not touch, and while the direction
 # of slip is uncertain: within this many standard deviations.
 _MARGIN = 3.0
+_LEAST_SLIDING = 10, 0.1  # samples, and part of those in contact, that must slide surely
 _LEAST_SAMPLES = 4  # poses for each knot
 _SMAX_GRID = 40
 
@@ -64,12 +65,16 @@ def make_case(
             [np.interp(time, recording.pose_time, a) for a in recording.acceleration.T], axis=1
         )
         wrench = wrench - inertial(model, inertia, motion, measured)
-    theta = jnp.concatenate([jnp.zeros(len(model.linear_names)), model.nonlinear_start()])
-    found = contacts_of(model, theta, motion)
     use = np.ones(len(time))
     if spacing is not None:
+        found = contacts_of(model, _unloaded(model), motion)
         use = certain(model, found, noise, recording, spacing).astype(float)
     return Case(recording, path, motion, wrench, use)
+
+
+def _unloaded(model: ContactModel):
+    """Parameters of no force, where only the geometry matters."""
+    return jnp.concatenate([jnp.zeros(len(model.linear_names)), model.nonlinear_start()])
 
 
 def inertial(model: ContactModel, inertia: Inertia, motion: Motion, acceleration) -> np.ndarray:
@@ -95,20 +100,57 @@ def certain(
     model: ContactModel, found: Contacts, noise: Noise, recording: Recording, spacing: float
 ) -> np.ndarray:
     """Which samples can be judged: no damped contact at its brink, no slip near a reversal."""
-    arm = max(s.arm for s in model.body)
-    reach = np.hypot(noise.position, arm * noise.rotation)
+    reach = _reach(model, noise)
     depth, near = np.asarray(found.depth), np.asarray(found.near)
     plates = model.material_of
     damped = np.array([model.materials[i].damping for i in plates])
     brink = near & (np.abs(depth) < _MARGIN * reach) & damped[:, None]
     rubbing = np.array(
-        [model.materials[i].friction != "none" and not model.materials[i].bristle for i in plates]
+        [_told_by_slip(model.materials[i]) and model.materials[i].slides for i in plates]
     )
-    slow = np.linalg.norm(np.asarray(found.slip), axis=-1) < _MARGIN * _speed_noise(
-        reach, recording, spacing
-    )
+    slow = _slow(found, reach, recording, spacing)
     turning = near & (depth > 0) & slow & rubbing[:, None]
     return ~np.any(brink | turning, axis=(1, 2))
+
+
+def _told_by_slip(material: Material) -> bool:
+    """Whether its friction has the direction of slip."""
+    return material.friction != "none" and not material.bristle
+
+
+def _reach(model: ContactModel, noise: Noise) -> float:
+    """Noise of a point of the body [m]."""
+    return float(np.hypot(noise.position, max(s.arm for s in model.body) * noise.rotation))
+
+
+def _slow(found: Contacts, reach: float, recording: Recording, spacing: float) -> np.ndarray:
+    """Whether the direction of slip is uncertain."""
+    speed = np.linalg.norm(np.asarray(found.slip), axis=-1)
+    return speed < _MARGIN * _speed_noise(reach, recording, spacing)
+
+
+def without_idle_friction(
+    model: ContactModel, cases: list[Case], noise: Noise, spacing: float
+) -> ContactModel:
+    """The model without the friction of materials that hardly ever slid.
+
+    Samples at which the direction of slip is uncertain are left out for friction's sake. Where that
+    would leave next to nothing, all are kept for stiffness and damping, and friction is given up.
+    """
+    touching, sliding = np.zeros(len(model.materials)), np.zeros(len(model.materials))
+    for c in cases:
+        found = contacts_of(model, _unloaded(model), c.motion)
+        on = np.asarray(found.touching)
+        sure = on & ~_slow(found, _reach(model, noise), c.recording, spacing)
+        np.add.at(touching, np.array(model.material_of), on.any(axis=2).sum(axis=0))
+        np.add.at(sliding, np.array(model.material_of), sure.any(axis=2).sum(axis=0))
+    least, share = _LEAST_SLIDING
+    enough = (sliding >= least) & (sliding >= share * touching)
+    materials = tuple(
+        replace(m, slides=bool(ok) or not _told_by_slip(m))
+        for m, ok in zip(model.materials, enough, strict=True)
+    )
+    return replace(model, materials=materials)
 
 
 def _speed_noise(reach: float, recording: Recording, spacing: float) -> float:
@@ -136,7 +178,7 @@ def without_letting_go(
     touching = np.asarray(found.touching)
     e = np.where(touching, np.maximum(depth, 0.0), 0.0) ** exponent
     force = k * e + (c + h * e) * rate
-    reach = float(np.hypot(noise.position, max(s.arm for s in model.body) * noise.rotation))
+    reach = _reach(model, noise)
     slope = exponent * k * np.maximum(depth, reach) ** (exponent - 1)
     doubt = slope * reach + (c + h * e) * _speed_noise(reach, case.recording, spacing)
     leaving = touching & (np.abs(force) < _MARGIN * doubt) & (rate < 0)
@@ -246,11 +288,15 @@ def _stretch_limit(model, cases, rows, found, limit, i, loss) -> tuple[float, fl
 
 @dataclass(frozen=True)
 class JointFit:
-    """Outcome of errors in variables: the fit, its tracks, and the knots' spacing."""
+    """Outcome of errors in variables: the fit, its tracks, and the knots' spacing.
+
+    Parameters that are not `seen` moved nothing; those seen but not `free` were held at zero.
+    """
 
     fit: Fit
     track: Track
     spacing: float
+    seen: np.ndarray
     free: np.ndarray
     score: float
 
@@ -303,7 +349,7 @@ def joint(
         np.ceil((c.recording.pose_time[-1] - c.recording.pose_time[0]) / spacing) + 5 for c in cases
     )
     score = float(found.wrench_cost + found.pose_cost) + 12 * knots
-    return JointFit(found, track, spacing, free, score)
+    return JointFit(found, track, spacing, seen, free, score)
 
 
 def stacked_tracks(

@@ -79,7 +79,7 @@ def _wrenches(model, theta, motion, bristles):
     return jax.vmap(lambda m, b: wrench(model, theta, m, b), (0, per_sample))(motion, bristles)
 
 
-def true_wrench(
+def wrench_along(
     model: ContactModel,
     theta: Float[Array, " p"],
     motion: Motion,
@@ -133,7 +133,7 @@ def virtual_test(
     )
     motion, _ = path(pose_time)
     at_wrench, acceleration = path(wrench_time)
-    w = true_wrench(model, theta, at_wrench, limits)
+    w = wrench_along(model, theta, at_wrench, limits)
     if inertia is not None:
         w = w + inertial(model, inertia, at_wrench, acceleration)
     loud = 0.0 if quiet else 1.0

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from stiction.identify.result import Identification, Trace
+from stiction.identify.result import Identification, Trace, under_load
 
 _POOR = 0.2  # relative standard error above which a parameter is called poorly determined
-MISFIT = 1.5  # times the noise above which the residual needs another cause
+# Times the noise above which the residual needs another cause than noise levels a little off.
+MISFIT = 1.1
 _NAMES = {
     "k": "stiffness",
     "c": "damping",
@@ -20,11 +21,7 @@ _NAMES = {
 
 def excitation(traces: list[Trace], columns: list[int]) -> dict[str, float]:
     """How strongly some surfaces were loaded: depths, rates and slip while they carried force."""
-    parts = []
-    for t in traces:
-        on = (t.touched[:, columns] > 0) & t.used[:, None]
-        parts.append([v[:, columns][on] for v in (t.depth, t.depth_rate, t.slip)])
-    depth, rate, slip = (np.concatenate([p[i] for p in parts]) for i in range(3))
+    depth, rate, slip = under_load(traces, columns, "depth", "depth_rate", "slip")
     if len(depth) == 0:
         return {"samples": 0.0, "depth": 0.0, "shallowest": 0.0, "rate": 0.0, "slip": 0.0}
     return {

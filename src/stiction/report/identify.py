@@ -1,12 +1,13 @@
 """What an identification leaves behind: tables, figures and a page."""
 
+import html
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from stiction.identify import DesignedTest, Identification
+from stiction.identify import DesignedTest, Export, Identification
 from stiction.identify.result import Trace
 from stiction.report.figures import COLORS, new_figure, save_figure
 from stiction.report.page import Report
@@ -15,7 +16,9 @@ _FORCES = ("force x", "force y", "force z")
 _MOMENTS = ("moment x", "moment y", "moment z")
 
 
-def write_identification(found: Identification, title: str, directory) -> Path:
+def write_identification(
+    found: Identification, title: str, directory, exported: Export | None = None
+) -> Path:
     """Write tables, figures and the report into an `OutputDirectory`; return the report's path."""
     _write_parameters(found, directory.file("parameters.csv"))
     if found.traces:
@@ -30,12 +33,27 @@ def write_identification(found: Identification, title: str, directory) -> Path:
     if found.tests:
         report.heading("Each test alone")
         report.table(found.tests + test_statistics(found.tests))
+    if exported is not None:
+        _add_export(exported, report, directory)
     figures = _contact_figures(found) if found.traces else _curve_figures(found)
     if figures:
         report.heading("Figures")
     for name, (figure, caption) in figures.items():
         report.figure(save_figure(figure, directory, name)[-1], caption)
     return report.write(directory.file("report.html"))
+
+
+def _add_export(exported: Export, report: Report, directory) -> None:
+    suffix = "json" if exported.engine == "json" else "xml"
+    directory.file(f"export.{suffix}").write_text(exported.text, encoding="utf-8")
+    report.heading(f"Export: {exported.engine}")
+    report.raw(f"<pre>{html.escape(exported.text)}</pre>")
+    report.text(
+        f"The log replayed with {exported.engine}'s law leaves {exported.replay_rms:.4g} N rms,"
+        f" with the identified law {exported.identified_rms:.4g} N."
+    )
+    for line in dict.fromkeys(line for s in exported.surfaces.values() for line in s.limits):
+        report.text(f"Note: {line}.")
 
 
 def parameter_rows(found: Identification) -> list[dict[str, Any]]:
@@ -139,7 +157,7 @@ def wrench_figure(trace: Trace):
             color = COLORS[i]
             axis.plot(trace.time, trace.wrench[:, first + i], ".", ms=2.5, color=color, alpha=0.5)
             axis.plot(trace.time, trace.predicted[:, first + i], color=color, label=name)
-        axis.legend(ncols=3, loc="best")
+        axis.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 0.98))
     axes[0].set_ylabel("force [N]")
     axes[1].set_ylabel("moment [N·m]")
     axes[1].set_xlabel("time [s]")
@@ -167,7 +185,7 @@ def depth_figure(trace: Trace, surfaces: tuple[str, ...]):
 
 
 def loop_figure(trace: Trace, surfaces: tuple[str, ...]):
-    """Normal force against depth, by the fit, and what is left of the measured force."""
+    """Normal force against depth, by the fit."""
     figure, axes = new_figure(1, len(surfaces), squeeze=False, figsize=(4.4 * len(surfaces) + 1, 4))
     for i, (name, axis) in enumerate(zip(surfaces, axes[0], strict=True)):
         on = trace.touched[:, i] > 0
@@ -195,6 +213,7 @@ def _residual_figure(found: Identification):
             axis.plot(x, bell, color=COLORS[1], label="sensor noise")
             axis.legend()
         axis.set_xlabel(f"residual {unit}")
+        axis.locator_params(axis="x", nbins=6)
         axis.set_yticks([])
     return figure
 
