@@ -4,6 +4,7 @@ One core: run with `taskset -c 0` and `OMP_NUM_THREADS=1` to be sure of it.
 """
 
 import time
+from functools import partial
 
 import numpy as np
 
@@ -16,11 +17,13 @@ from stiction.identify.study import repeat
 SAMPLES = 1_000_000
 REPETITIONS = 200
 TESTS = {"single-point": 7, "two-point": 8}  # as in ma's Tables 1 and 2
+PEER_LOGS = 10
+SINGLE = np.array([8389.6, 5299.6, 0.0652])
 TRUTH = np.array([8389.6, 5299.6, 547.0])  # k, c, kμ
 
 
 def main() -> None:
-    print(machine("numpy", "scipy"), "\n")
+    print(machine("numpy", "scipy", "mujoco"), "\n")
     table(batch_rows())
     print()
     table(recursive_rows())
@@ -107,7 +110,11 @@ def recursive_rows() -> list[dict]:
     seconds = time.perf_counter() - start
     error = float(np.max(np.abs(rls.estimate / solve(A[:20_000], b[:20_000]).x - 1)))
     rows.append(
-        {"recursive": "`update(row)`, one by one", "updates/s": 20_000 / seconds, "difference": error}
+        {
+            "recursive": "`update(row)`, one by one",
+            "updates/s": 20_000 / seconds,
+            "difference": error,
+        }
     )
     return rows
 
@@ -137,7 +144,57 @@ def accuracy_rows() -> list[dict]:
 
 
 def peer_rows() -> list[dict]:
-    return []
+    """The same logs, friction on the whole normal force as MuJoCo has it, by both programs."""
+    setup, folder = read_setup("single-point")
+    surface = setup.surfaces[0].model_copy(update={"friction_of": "normal"})
+    setup = setup.model_copy(update={"surfaces": [surface]})
+    plain_method = setup.method.model_copy(update={"name": "least-squares"})
+    plain = setup.model_copy(update={"method": plain_method})
+    logs = [virtual_test(setup, folder, number=i).recording for i in range(PEER_LOGS + 1)]
+
+    def ours(setup):
+        return lambda log: [p.value for p in identify([log], setup, folder).parameters.values()]
+
+    calls = {
+        "stiction, errors in variables": ours(setup),
+        "stiction, least squares": ours(plain),
+    }
+    try:
+        import mujoco.sysid
+
+        if not hasattr(mujoco.sysid, "optimize"):
+            raise ImportError("its dependencies are absent: pip install 'mujoco[sysid]'")
+        from benchmarks.sysid_peer import sysid_parameters
+
+        calls |= {
+            "mujoco.sysid, motion prescribed": partial(sysid_parameters, simulated=False),
+            "mujoco.sysid, simulated": partial(sysid_parameters, simulated=True),
+        }
+    except ImportError as error:
+        print(f"without mujoco.sysid: {error}\n")
+    rows, first = [], None
+    for name, call in calls.items():
+        call(logs[0])  # to warm up
+        errors, times = [], []
+        for log in logs[1:]:
+            start = time.perf_counter()
+            values = call(log)
+            times.append(time.perf_counter() - start)
+            errors.append(np.array(values) / SINGLE - 1)
+        k, c, mu = 100 * np.sqrt(np.mean(np.square(errors), axis=0))
+        seconds = float(np.median(times))
+        first = first or seconds
+        rows.append(
+            {
+                f"{PEER_LOGS} logs of one contact": name,
+                "error of k [%]": float(k),
+                "of c [%]": float(c),
+                "of μ [%]": float(mu),
+                "time a log [ms]": 1e3 * seconds,
+                "ratio": seconds / first,
+            }
+        )
+    return rows
 
 
 if __name__ == "__main__":
