@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Scalar
+from stiction._arrays import Array, ArrayLike, Scalar
 
 # Explicit methods whose last stage is the first of the next step.
 TABLEAUS = {"tsit5": diffrax.Tsit5.tableau, "dopri5": diffrax.Dopri5.tableau}
@@ -59,11 +59,11 @@ def explicit_stages(
     return stages, combine(y, stages, a[count - 2], dt)
 
 
-def combine(y: Any, stages: Any, weights: Array, dt: Scalar) -> Any:
+def combine(y: Any, stages: Any, weights: ArrayLike, dt: Scalar) -> Any:
     """y + dt Σ weight · stage; without y, the sum alone."""
 
     def total(k: Array) -> Array:
-        return dt * jnp.tensordot(weights.astype(k.dtype), k, axes=1)
+        return dt * jnp.tensordot(jnp.asarray(weights, k.dtype), k, axes=1)
 
     change = jax.tree.map(total, stages)
     return change if y is None else jax.tree.map(jnp.add, y, change)
@@ -72,7 +72,7 @@ def combine(y: Any, stages: Any, weights: Array, dt: Scalar) -> Any:
 def step_error(tableau: diffrax.ButcherTableau, stages: Any, last: Any, dt: Scalar) -> Any:
     """The error estimate of a step, once its last stage is known."""
     full = jax.tree.map(lambda s, x: s.at[-1].set(x), stages, last)
-    return combine(None, full, jnp.asarray(tableau.b_error), dt)
+    return combine(None, full, tableau.b_error, dt)
 
 
 def error_ratio(error: Any, y: Any, y_next: Any, rtol: Scalar, atol: Scalar) -> Scalar:
