@@ -56,6 +56,7 @@ class DesignedTest:
         velocity: [m/s].
         rotation: Constant, body to world.
         depth: Of each surface [m].
+        surfaces: Their names.
         force: Largest force along the cycle [N].
         std: Standard error of every wanted parameter after one cycle.
         values: The guess, in the same order.
@@ -68,6 +69,7 @@ class DesignedTest:
     velocity: Float[np.ndarray, "n 3"]
     rotation: Float[np.ndarray, "3 3"]
     depth: Float[np.ndarray, "n n_surfaces"]
+    surfaces: tuple[str, ...]
     force: float
     std: dict[str, float]
     values: dict[str, float]
@@ -348,6 +350,7 @@ def _designed(plan: _Plan, setup: ContactSetup, amplitudes, plain) -> DesignedTe
         velocity=v,
         rotation=np.asarray(plan.rotation),
         depth=depth,
+        surfaces=tuple(s.name for s in setup.surfaces),
         force=float(np.linalg.norm(np.asarray(forces)[:, :3], axis=1).max()),
         std=dict(zip(names, std.tolist(), strict=True)),
         values=dict(zip(names, values.tolist(), strict=True)),

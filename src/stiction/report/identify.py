@@ -227,7 +227,7 @@ def _curve_figures(found: Identification) -> dict[str, tuple[Any, str]]:
         axis.plot(c["time"], c["predicted"], "--", label="model", lw=0.9)
         axis.set_xlabel("time [s]")
         axis.set_ylabel("force [N]")
-        axis.legend()
+        axis.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 0.98))
         return {"force": (figure, "Force of the axis, measured and by the model")}
     if "stretch" in c:
         figure, axis = new_figure()
@@ -279,8 +279,8 @@ def write_design(found: DesignedTest, title: str, directory) -> Path:
         )
     axes[0].set_ylabel("position from mean [mm]")
     axes[0].legend(ncols=3)
-    for i, depth in enumerate(found.depth.T):
-        axes[1].plot(found.time, 1e3 * depth, label=f"surface {i + 1}")
+    for name, depth in zip(found.surfaces, found.depth.T, strict=True):
+        axes[1].plot(found.time, 1e3 * depth, label=name)
     axes[1].set_ylabel("depth [mm]")
     axes[1].set_xlabel("time [s]")
     axes[1].legend()
