@@ -1,5 +1,6 @@
 """`stiction identify` as a user meets it: logs made, identified, followed, designed, exported."""
 
+import io
 import json
 
 import numpy as np
@@ -75,6 +76,30 @@ def test_estimates_while_rows_arrive(files, cli):
     lines = cli("identify", "log-0.csv", "--setup", "setup.yaml", "--online").out.splitlines()
     assert "steel.mu" in lines[0]
     assert len(lines) == 1 + len(history) // 25 + 1
+
+
+def test_a_stream_gives_what_its_log_gives(files, cli, monkeypatch):
+    """Rows from standard input, as they arrive, end at the estimates of the file."""
+    log = cli("identify", "log-0.csv", "--setup", "setup.yaml", "--online", "--json").json
+    with open("log-0.csv") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        streamed = cli("identify", "-", "--setup", "setup.yaml", "--online", "--json").json
+    assert streamed["samples"] == log["samples"]
+    for name in TRUTH:
+        ends = (r["parameters"][name]["value"] for r in (streamed, log))
+        assert next(ends) == pytest.approx(next(ends), rel=1e-9)
+
+
+def test_a_broken_stream_is_named_with_its_row(files, cli, monkeypatch):
+    lines = (files / "log-0.csv").read_text().splitlines()
+    cells = lines[40].split(",")
+    cells[0] = "0.0"
+    spoilt = [*lines[:40], ",".join(cells)]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(spoilt)))
+    done = cli("identify", "-", "--setup", "setup.yaml", "--online", "--json")
+    assert done.status == 2
+    assert "goes backwards" in done.err
+    assert "row 40 of 'stream' (line 41)" in done.err
 
 
 def test_virtual_logs_are_those_of_the_testbed(files, cli):

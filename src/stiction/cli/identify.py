@@ -1,5 +1,6 @@
 """`stiction identify`: contact parameters with error bars from logs of motion and wrench."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +27,7 @@ def identify(
         typer.Option("--setup", metavar="FILE", help="A setup (.toml, .yaml) or a built-in name."),
     ] = "",
     online: Annotated[
-        bool, typer.Option("--online", help="Print estimates while the log is read row by row.")
+        bool, typer.Option("--online", help="Print estimates while rows arrive (LOG may be -).")
     ] = False,
     design: Annotated[
         bool, typer.Option("--design", help="Propose the motion that tells most; takes no LOG.")
@@ -167,18 +168,21 @@ def _print_export(exported) -> None:
 
 
 def _online(logs, chosen, folder, json: bool) -> int:
-    from stiction.identify.online import OnlineIdentifier, follow
+    from stiction.identify.online import OnlineIdentifier, follow, follow_lines
     from stiction.identify.run_setup import read_recording
 
     contact = _contact(chosen, "--online")
     if len(logs) != 1:
         raise InputError(f"`--online` follows one LOG, got {len(logs)}")
-    recording = read_recording(logs[0], contact)
     identifier = OnlineIdentifier(contact, folder)
+    if str(logs[0]) == "-":
+        estimates = follow_lines(identifier, sys.stdin, contact)
+    else:
+        estimates = follow(identifier, read_recording(logs[0], contact))
     history = []
     if not json:
         print("  ".join(f"{n:>14}" for n in ("t [s]", *identifier.names)))
-    for time, values in follow(identifier, recording):
+    for time, values in estimates:
         history.append({"time": time, **values})
         if not json and identifier.samples % _EVERY == 0:
             cells = (f"{v:14.6g}" for v in (time, *values.values()))

@@ -6,7 +6,9 @@ operator. This is plain recursive least squares, which takes the motion for exac
 for watching; the batch fit afterwards also counts the noise of the motion.
 """
 
+import csv
 from collections import deque
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import equinox as eqx
@@ -19,10 +21,13 @@ from stiction.identify.build import build_model, wanted_names, wanted_values
 from stiction.identify.contacts import Motion
 from stiction.identify.filters import local_polynomial
 from stiction.identify.model import carrying, columns, find_contacts
-from stiction.identify.recording import Recording
+from stiction.identify.recording import Recording, recording
 from stiction.identify.recursive import RecursiveLeastSquares
 from stiction.identify.setup import ContactSetup
+from stiction.identify.tables import Table, is_number
 from stiction.identify.trajectory import motion_of, rodrigues
+
+_STREAM = Path("stream")
 
 
 @eqx.filter_jit
@@ -120,7 +125,10 @@ class OnlineIdentifier:
         return dict(zip(self.names, np.asarray(values).tolist(), strict=True))
 
 
-def follow(online: OnlineIdentifier, recording: Recording):
+Estimates = Iterator[tuple[float, dict[str, float]]]
+
+
+def follow(online: OnlineIdentifier, recording: Recording) -> Estimates:
     """Play a recording to an identifier; yield time and parameters whenever they change."""
     if not recording.same_clock:
         w = np.stack(
@@ -129,6 +137,43 @@ def follow(online: OnlineIdentifier, recording: Recording):
         )
     else:
         w = recording.wrench
-    for sample in zip(recording.pose_time, recording.position, recording.rotation, w, strict=True):
+    samples = zip(recording.pose_time, recording.position, recording.rotation, w, strict=True)
+    yield from _estimates(online, samples)
+
+
+def follow_lines(online: OnlineIdentifier, lines: Iterable[str], setup: ContactSetup) -> Estimates:
+    """The same for lines of text as they arrive: a header, then pose and wrench of one moment each.
+
+    Args:
+        online: The identifier.
+        lines: Comma-separated.
+        setup: For columns, units and frames.
+    """
+    yield from _estimates(online, _samples(lines, setup))
+
+
+def _estimates(online: OnlineIdentifier, samples) -> Estimates:
+    for sample in samples:
         if online.update(*sample):
             yield float(sample[0]), online.parameters
+
+
+def _samples(lines: Iterable[str], setup: ContactSetup):
+    """Samples of lines. Each is read beside the one before it, so that all checks of a log hold."""
+    rows = csv.reader(lines, skipinitialspace=True)
+    names = [n.strip() for n in next(rows, [])]
+    if not names or all(is_number(n) for n in names):
+        raise InputError("the stream must start with a line of column names, got none")
+    before: list[str] = []
+    for number, cells in enumerate(rows):
+        if len(cells) != len(names):
+            raise InputError(
+                f"row {number + 1} of the stream must have {len(names)} cells, got {len(cells)}"
+            )
+        if before:
+            columns = {n: np.array(pair) for n, *pair in zip(names, before, cells, strict=True)}
+            part = Table(_STREAM, columns, setup.units, header_lines=1, first_row=number - 1)
+            r = recording(_STREAM.name, part, part, setup)
+            for i in range(0 if number == 1 else 1, 2):
+                yield r.pose_time[i], r.position[i], r.rotation[i], r.wrench[i]
+        before = cells

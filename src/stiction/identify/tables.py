@@ -37,6 +37,7 @@ class Table:
     columns: dict[str, np.ndarray]
     units: Units = field(default_factory=Units)
     header_lines: int = 0  # of a text file, so that a row can be found in an editor
+    first_row: int = 0  # of a part of a stream, so that its rows are counted from the beginning
 
     @property
     def rows(self) -> int:
@@ -45,8 +46,9 @@ class Table:
 
     def row(self, index: int) -> str:
         """How to speak of a row, counted from 1, header not included."""
-        where = f"row {index + 1} of '{self.path.name}'"
-        return f"{where} (line {index + 1 + self.header_lines})" if self.header_lines else where
+        row = index + 1 + self.first_row
+        where = f"row {row} of '{self.path.name}'"
+        return f"{where} (line {row + self.header_lines})" if self.header_lines else where
 
     def column(self, name: str) -> Float[np.ndarray, " n"]:
         """One column of numbers; an error that names the row if any is not a number."""
@@ -56,7 +58,7 @@ class Table:
         try:
             numbers = np.asarray(values, dtype=float)
         except (TypeError, ValueError):
-            row = next(i for i, v in enumerate(values) if not _is_number(v))
+            row = next(i for i, v in enumerate(values) if not is_number(v))
             raise InputError(
                 f"column `{name}` must hold numbers, got {values[row]!r} in {self.row(row)}"
             ) from None
@@ -116,7 +118,7 @@ def _filled(column: np.ndarray) -> int:
     return int(filled[-1]) + 1 if len(filled) else 0
 
 
-def _is_number(value) -> bool:
+def is_number(value) -> bool:
     try:
         float(value)
     except (TypeError, ValueError):
@@ -182,7 +184,7 @@ def _read_text(path: Path) -> tuple[dict[str, np.ndarray], int]:
         separator = "," if "," in first else r"\s+"
     frame = pd.read_csv(path, sep=separator, encoding="utf-8-sig", skipinitialspace=True)
     names = [str(c).strip() for c in frame.columns]
-    if all(_is_number(n) for n in names):
+    if all(is_number(n) for n in names):
         raise InputError(f"`{path}` must start with a line of column names, got numbers")
     return {n: frame[c].to_numpy() for n, c in zip(names, frame.columns, strict=True)}, 1
 
