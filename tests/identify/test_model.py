@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rigs import star_setup
 
-from stiction.identify.build import build_model, model_values, wanted_names, wanted_values
+from stiction.identify.build import (
+    build_model,
+    jacobian_of_wanted,
+    model_values,
+    wanted_names,
+    wanted_values,
+)
 from stiction.identify.contacts import Motion, contacts
 from stiction.identify.inertia import Inertia, inertial_wrench
 from stiction.identify.model import ContactModel, Material, columns, find_contacts, wrench
@@ -135,9 +141,12 @@ def test_output_parameters_and_back():
     )
     model = build_model(setup)
     theta = model_values(model, setup.testbed.truth)
-    back = wanted_values(model, theta, jnp.zeros(1))
+    back = wanted_values(model, theta, np.zeros(1))
     values = dict(zip(wanted_names(model), np.asarray(back).tolist(), strict=True))
     assert values == pytest.approx(setup.testbed.truth)
+    by_hand = jacobian_of_wanted(model, np.asarray(theta), np.zeros(1))
+    traced = jax.jacfwd(lambda t: wanted_values(model, t, np.zeros(1)))(theta)
+    np.testing.assert_allclose(by_hand, traced, rtol=1e-12)
 
 
 def test_inertial_wrench_is_newtons_and_eulers(rng):

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -133,9 +132,35 @@ def wanted_names(model: ContactModel) -> tuple[str, ...]:
     return (*names, *(n for n in model.linear_names if n.startswith("bias.")))
 
 
+def _quotients(model: ContactModel) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Each output as factor × θ[above] / θ[below]; which material's break-away multiplies it.
+
+    Places past the end of θ stand for 1, and so does a material past the last.
+    """
+    place = {name: i for i, name in enumerate(model.names)}
+    one, none = len(model.names), len(model.materials)
+    materials = [m.name for m in model.materials]
+    rows = []
+    for full in wanted_names(model):
+        material, _, name = full.rpartition(".")
+        k = place.get(f"{material}.k", one)
+        if name == "mu" and f"{material}.kmu" in place:
+            rows.append((1.0, place[f"{material}.kmu"], k, none))
+        elif name == "alpha":
+            rows.append((2 / 3, place[f"{material}.h"], k, none))
+        elif name == "mu_s":
+            rows.append((1.0, place[f"{material}.k_f"], k, materials.index(material)))
+        else:
+            rows.append((1.0, place[full], one, none))
+    factor, above, below, of = zip(*rows, strict=True)
+    return np.array(factor), np.array(above), np.array(below), np.array(of)
+
+
 def wanted_values(
-    model: ContactModel, theta: Float[Array, " p"], breakaway: Float[Array, " n_materials"]
-) -> Float[Array, " w"]:
+    model: ContactModel,
+    theta: Float[Array, " p"] | Float[np.ndarray, " p"],
+    breakaway: Float[np.ndarray, " n_materials"],
+) -> Float[Array, " w"] | Float[np.ndarray, " w"]:
     r"""The parameters of the output from those of the model.
 
     $\mu = (k\mu) / k$ (ma 12), $\alpha = \tfrac23 h / k$ (marhefka 7),
@@ -146,21 +171,10 @@ def wanted_values(
         theta: As in `ContactModel.names`.
         breakaway: $s_\max / d^\lambda$ at the switch, by material.
     """
-    value = dict(zip(model.names, theta, strict=True))
-    out = []
-    for full in wanted_names(model):
-        material, _, name = full.rpartition(".")
-        k = value.get(f"{material}.k")
-        i = next((j for j, m in enumerate(model.materials) if m.name == material), 0)
-        if name == "mu" and f"{material}.kmu" in value:
-            out.append(value[f"{material}.kmu"] / k)
-        elif name == "alpha":
-            out.append(2 / 3 * value[f"{material}.h"] / k)
-        elif name == "mu_s":
-            out.append(value[f"{material}.k_f"] * breakaway[i] / k)
-        else:
-            out.append(value[full])
-    return jnp.stack(out)
+    factor, above, below, of = _quotients(model)
+    xp = np if isinstance(theta, np.ndarray) else jnp
+    padded = xp.concatenate([theta, np.ones(1)])
+    return padded[above] / padded[below] * (factor * np.append(breakaway, 1.0)[of])
 
 
 def model_values(model: ContactModel, wanted: dict[str, float]) -> Float[Array, " p"]:
@@ -190,8 +204,15 @@ def model_values(model: ContactModel, wanted: dict[str, float]) -> Float[Array, 
 
 
 def jacobian_of_wanted(
-    model: ContactModel, theta: np.ndarray, breakaway: np.ndarray
+    model: ContactModel,
+    theta: Float[np.ndarray, " p"],
+    breakaway: Float[np.ndarray, " n_materials"],
 ) -> Float[np.ndarray, "w p"]:
     """Derivative of `wanted_values`, for standard errors."""
-    of = jax.jacfwd(lambda t: wanted_values(model, t, jnp.asarray(breakaway)))
-    return np.asarray(of(jnp.asarray(theta)))
+    factor, above, below, of = _quotients(model)
+    scale = factor * np.append(breakaway, 1.0)[of]
+    padded, rows = np.append(theta, 1.0), np.arange(len(above))
+    J = np.zeros((len(above), len(padded)))
+    J[rows, above] = scale / padded[below]
+    J[rows, below] -= scale * padded[above] / padded[below] ** 2
+    return J[:, :-1]

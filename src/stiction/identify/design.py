@@ -326,7 +326,7 @@ def _designed(plan: _Plan, setup: ContactSetup, amplitudes, plain) -> DesignedTe
     names = wanted_names(plan.model)
     theta = np.asarray(plan.theta)
     none = np.zeros(len(plan.model.materials))
-    values = np.asarray(wanted_values(plan.model, plan.theta, jnp.asarray(none)))
+    values = np.asarray(wanted_values(plan.model, theta, none))
     J = jacobian_of_wanted(plan.model, theta, none)
 
     def errors(a) -> np.ndarray:

@@ -124,8 +124,9 @@ def identify(
 
     cases = cases_of(model)
     if widest is not None:
-        model = without_idle_friction(model, cases, noise, widest)
-        cases = cases_of(model)
+        sliding = without_idle_friction(model, cases, noise, widest)
+        if sliding.materials != model.materials:
+            model, cases = sliding, cases_of(sliding)
     for case in cases:
         if not np.any(case.use):
             raise InputError(
@@ -290,7 +291,7 @@ def _traces(model, outcome: _Outcome, inertia) -> list[Trace]:
 def _wanted(model, outcome: _Outcome, traces) -> tuple[np.ndarray, np.ndarray]:
     """The parameters asked for, and their covariance."""
     breakaway, spread = _breakaway(model, outcome, traces)
-    values = np.asarray(wanted_values(model, jnp.asarray(outcome.theta), jnp.asarray(breakaway)))
+    values = np.asarray(wanted_values(model, outcome.theta, breakaway))
     J = jacobian_of_wanted(model, outcome.theta, breakaway)
     lost = np.isinf(np.diag(outcome.covariance))
     cov = J @ np.where(np.isinf(outcome.covariance), 0.0, outcome.covariance) @ J.T

@@ -120,8 +120,8 @@ class OnlineIdentifier:
     @property
     def parameters(self) -> dict[str, float]:
         """The estimates so far; nan while undetermined."""
-        breakaway = jnp.zeros(len(self._model.materials))
-        values = wanted_values(self._model, jnp.asarray(self._rls.estimate), breakaway)
+        breakaway = np.zeros(len(self._model.materials))
+        values = wanted_values(self._model, self._rls.estimate, breakaway)
         return dict(zip(self.names, np.asarray(values).tolist(), strict=True))
 
 

@@ -104,7 +104,7 @@ def repeat(setup: ContactSetup, count: int, folder: Path = Path()) -> Study:
 @eqx.filter_jit
 def _fits(problem, tracks, paths, theta, free, scale):
     """Estimates and variances of the wanted parameters, test by test."""
-    none = jnp.zeros(len(problem.model.materials))
+    none = np.zeros(len(problem.model.materials))
 
     def one(track, path):
         alone = jax.tree.map(lambda leaf: leaf[None], track)
