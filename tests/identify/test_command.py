@@ -1,9 +1,7 @@
 """`stiction identify` as a user meets it: logs made, identified, followed, designed, exported."""
 
 import io
-import json
 
-import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
@@ -109,21 +107,6 @@ def test_virtual_logs_are_those_of_the_testbed(files, cli):
         made = pd.read_csv(files / "logs" / f"test-0{i + 1}.csv")
         pd.testing.assert_frame_equal(made, pd.read_csv(files / f"log-{i}.csv"))
     assert (files / "logs" / "setup.yaml").read_text() == (files / "setup.yaml").read_text()
-
-
-@pytest.mark.slow
-def test_a_test_is_designed_and_its_motion_written(cli, tmp_path):
-    done = cli("identify", "--setup", "single-point", "--design", "--out", "plan", "--json")
-    assert done.status == 0, done.err
-    plan = done.json
-    assert plan["seconds"] >= plan["cycle"]
-    for p in plan["parameters"].values():
-        assert (
-            p["relative"] * np.sqrt(plan["cycle"] / plan["seconds"]) <= plan["wanted_error"] * 1.001
-        )
-    motion = pd.read_csv(tmp_path / "plan" / "motion.csv")
-    assert list(motion.columns[:5]) == ["t", "x", "y", "z", "qw"]
-    assert json.loads((tmp_path / "plan" / "design.json").read_text())["seconds"] == plan["seconds"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Following a stream, and designing a test."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from rigs import record, star_setup
 
@@ -90,6 +91,23 @@ def test_design_tells_more_than_a_plain_test(designed):
     _, found = designed
     assert np.prod(list(found.gain.values())) > 2.0
     assert found.seconds >= found.time[-1]
+
+
+@pytest.mark.slow
+def test_design_is_written_for_the_robot_and_for_people(designed, cli, tmp_path, monkeypatch):
+    _, found = designed
+    monkeypatch.setattr("stiction.identify.design.design_test", lambda setup, folder: found)
+    done = cli("identify", "--setup", "single-point", "--design", "--out", "plan", "--json")
+    assert done.status == 0, done.err
+    plan = done.json
+    assert plan["seconds"] >= plan["cycle"] == pytest.approx(4.0)
+    for p in plan["parameters"].values():
+        after = p["relative"] * np.sqrt(plan["cycle"] / plan["seconds"])
+        assert after <= 1.001 * plan["wanted_error"]
+    motion = pd.read_csv(tmp_path / "plan" / "motion.csv")
+    np.testing.assert_allclose(motion[["x", "y", "z"]], found.position, atol=1e-12)
+    written = {p.name for p in (tmp_path / "plan").iterdir()}
+    assert {"motion.csv", "design.json", "motion.png", "motion.svg", "report.html"} <= written
 
 
 @pytest.mark.slow

@@ -173,7 +173,7 @@ def figure_8() -> Reproduction:
     return Reproduction(
         figure,
         checks=[
-            check_close("samples in contact: about 150", len(touching), 150, 20),
+            check_close("samples in contact: about 150", float(len(touching)), 150.0, 20.0),
             check_below("contact begins and ends when it truly does [samples]", off / step, 1.01),
             _path_check(position, true),
         ],
@@ -319,7 +319,7 @@ def figure_15() -> Reproduction:
         figure,
         checks=[
             Check("the side plate is touched first", first[0] < first[1], first, "rising"),
-            check_close("samples in contact: about 150", float(np.sum(side | bottom)), 150, 30),
+            check_close("samples in contact: about 150", float(np.sum(side | bottom)), 150.0, 30.0),
             Check("both are touched for a while [samples]", together > 50, together, "> 50"),
             _path_check(position, true),
         ],
