@@ -25,7 +25,7 @@ from jax.extend import core
 
 _MOVES = {
     "slice", "squeeze", "broadcast_in_dim", "reshape", "transpose", "concatenate", "stack", "pad",
-    "rev", "expand_dims", "split", "copy", "copy_p", "gather",
+    "rev", "expand_dims", "split", "copy", "copy_p",
 }  # fmt: skip
 _ELEMENTWISE = {
     "add", "add_any", "sub", "mul", "div", "neg", "max", "min", "abs", "sign", "sqrt", "rsqrt",
@@ -34,6 +34,9 @@ _ELEMENTWISE = {
     "ge", "and", "or", "not", "xor", "select_n", "convert_element_type", "stop_gradient", "clamp",
 }  # fmt: skip
 _CALLS = {"jit", "pjit", "closed_call"}
+# Where both were measured, scalars are faster up to three thousand operations or so, and compile
+# faster; beyond that they are slower in both.
+MOST_OPERATIONS = 3200
 _MAX_PRODUCTS = 600  # a matrix product with more is left to the library
 _REDUCTIONS = {"reduce_sum": "add", "reduce_max": "max", "reduce_min": "min"}
 
@@ -58,15 +61,17 @@ def pattern_of(tree: Any) -> Pattern | None:
     return None if traced else Pattern(tree)
 
 
-def write_out(f: Callable, patterns: tuple[Pattern | None, ...]) -> Callable:
-    """The same function, written out in scalars.
+def write_out(
+    f: Callable, patterns: tuple[Pattern | None, ...], most: int = MOST_OPERATIONS
+) -> Callable:
+    """The same function, written out in scalars if they are not too many.
 
     Args:
         f: A function of positional arguments, pytrees of arrays, without side effects.
         patterns: What is known of each argument; None for nothing.
+        most: Operations beyond which the function is left as it is.
     """
 
-    @functools.wraps(f)
     def written(*args: Any) -> Any:
         closed, shape = jax.make_jaxpr(f, return_shape=True)(*args)
         scalars = []
@@ -78,7 +83,16 @@ def write_out(f: Callable, patterns: tuple[Pattern | None, ...]) -> Callable:
         arrays = [_put_together(o, v.aval) for o, v in zip(out, closed.jaxpr.outvars, strict=True)]
         return jax.tree.unflatten(jax.tree.structure(shape), arrays)
 
-    return written
+    @functools.wraps(f)
+    def choose(*args: Any) -> Any:
+        scalars = jax.make_jaxpr(written)(*args)
+        if len(scalars.jaxpr.eqns) > most:
+            return f(*args)
+        shape = jax.eval_shape(f, *args)
+        out = core.jaxpr_as_fun(scalars)(*jax.tree.leaves(args))
+        return jax.tree.unflatten(jax.tree.structure(shape), out)
+
+    return choose
 
 
 def _signs(leaf: Any) -> np.ndarray:
@@ -146,19 +160,23 @@ def _equation(eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:
     name, params = eqn.primitive.name, eqn.params
     if name in _ELEMENTWISE:
         return [_elementwise(eqn, args)]
-    if name in _MOVES and (name != "gather" or _all_known(args[1])):
+    if name in _MOVES:
         return _move(eqn, args)
+    if name == "gather" and _all_known(args[1]) and not _has_batch(params):
+        return [_gather(eqn, *args)]
     if name in _REDUCTIONS:
         return [_reduce(eqn, args[0])]
     if name == "dot_general" and _products(*args, params["dimension_numbers"]) <= _MAX_PRODUCTS:
         return [_dot(eqn, *args)]
     if name == "iota":
-        with jax.ensure_compile_time_eval():
-            return [_objects(np.asarray(eqn.primitive.bind(**params)))]
+        shape = [1] * len(params["shape"])
+        shape[params["dimension"]] = -1
+        count = np.arange(params["shape"][params["dimension"]], dtype=params["dtype"])
+        return [_objects(np.broadcast_to(count.reshape(shape), params["shape"]))]
     if name in _CALLS:
         inner = params["jaxpr"]
         return _evaluate(inner.jaxpr, inner.consts, args)
-    if name == "scatter" and _all_known(args[1]):
+    if name == "scatter" and _all_known(args[1]) and not _has_batch(params):
         return [_scatter(eqn, *args)]
     if name == "platform_index" and None in params["platforms"]:
         return [_objects(np.asarray(_this_platform(params["platforms"])))]
@@ -166,6 +184,10 @@ def _equation(eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:
         inner = params["branches"][int(args[0][()])]
         return _evaluate(inner.jaxpr, inner.consts, args[1:])
     return _as_it_is(eqn, args)
+
+
+def _has_batch(params: dict) -> bool:
+    return bool(params["dimension_numbers"].operand_batching_dims)
 
 
 def _all_known(scalars: np.ndarray) -> bool:
@@ -187,47 +209,83 @@ def _as_it_is(eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def _move(eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:
-    """Carried out on indices into all entries of all operands."""
-    pool = [x for a in args for x in a.reshape(-1)]
-    indices, start = [], 0
-    with jax.ensure_compile_time_eval():
-        for k, a in enumerate(args):
-            if eqn.primitive.name == "gather" and k == 1:
-                places = np.array(a.tolist(), eqn.invars[k].aval.dtype).reshape(a.shape)
-            else:
-                places = np.arange(start, start + a.size, dtype=np.int32).reshape(a.shape)
-            indices.append(jnp.asarray(places))
-            start += a.size
-        moved = eqn.primitive.bind(*indices, **eqn.params)
-        moved = moved if eqn.primitive.multiple_results else [moved]
-        moved = [np.asarray(m) for m in moved]
-    out = []
-    for places in moved:
-        objects = np.empty(places.shape, object)
-        for index in np.ndindex(*places.shape):
-            objects[index] = pool[places[index]]
-        out.append(objects)
+    """Entries that change places: NumPy does on objects what XLA does on numbers.
+
+    Not JAX itself on indices: it would compile a small program for every shape it meets.
+    """
+    name, p = eqn.primitive.name, eqn.params
+    x = args[0]
+    if name == "slice":
+        strides = p["strides"] or (1,) * x.ndim
+        cut = zip(p["start_indices"], p["limit_indices"], strides, strict=True)
+        return [x[tuple(slice(*c) for c in cut)]]
+    if name in ("reshape", "squeeze", "expand_dims"):
+        return [x.reshape(eqn.outvars[0].aval.shape)]
+    if name == "broadcast_in_dim":
+        shape = [1] * len(p["shape"])
+        for axis, size in zip(p["broadcast_dimensions"], x.shape, strict=True):
+            shape[axis] = size
+        return [np.broadcast_to(x.reshape(shape), p["shape"])]
+    if name == "transpose":
+        return [x.transpose(p["permutation"])]
+    if name == "concatenate":
+        return [np.concatenate(args, axis=p["dimension"])]
+    if name == "stack":
+        return [np.stack(args, axis=p["axis"])]
+    if name == "split":
+        places = np.cumsum(p["sizes"])[:-1]
+        return list(np.split(x, places, axis=p["axis"]))
+    if name == "rev":
+        return [np.flip(x, p["dimensions"])]
+    if name == "pad":
+        return [_pad(x, args[1][()], p["padding_config"])]
+    return [x]  # copy
+
+
+def _pad(x: np.ndarray, value: Any, config: Any) -> np.ndarray:
+    for axis, (low, high, inner) in enumerate(config):
+        size = x.shape[axis]
+        long = size + max(size - 1, 0) * inner
+        spread = np.full((*x.shape[:axis], long, *x.shape[axis + 1 :]), value, object)
+        spread[(slice(None),) * axis + (slice(None, None, inner + 1),)] = x
+        keep = slice(max(-low, 0), long - max(-high, 0))
+        spread = spread[(slice(None),) * axis + (keep,)]
+        edges = [(0, 0)] * x.ndim
+        edges[axis] = (max(low, 0), max(high, 0))
+        x = np.pad(spread, edges, constant_values=value)
+    return x
+
+
+def _gather(eqn: Any, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Entries from known places: the definition of XLA's gather, without its batching axes."""
+    d, sizes = eqn.params["dimension_numbers"], eqn.params["slice_sizes"]
+    starts = np.array(indices.tolist(), int).reshape(indices.shape)
+    out = np.empty(eqn.outvars[0].aval.shape, object)
+    kept = [i for i in range(x.ndim) if i not in d.collapsed_slice_dims]
+    batch_axes = [i for i in range(out.ndim) if i not in d.offset_dims]
+    for place in np.ndindex(*out.shape):
+        start = starts[tuple(place[i] for i in batch_axes)]
+        corner = np.zeros(x.ndim, int)
+        corner[list(d.start_index_map)] = start
+        corner = np.clip(corner, 0, np.array(x.shape) - np.array(sizes))
+        corner[kept] += np.array([place[i] for i in d.offset_dims], int)
+        out[place] = x[tuple(corner)]
     return out
 
 
-def _scatter(eqn: Any, operand: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
-    """Entries put into known places: like a move."""
-    pool = [*operand.reshape(-1), *updates.reshape(-1)]
-    p = eqn.params
-    with jax.ensure_compile_time_eval():
-        places = jax.lax.scatter(
-            jnp.arange(operand.size).reshape(operand.shape),
-            jnp.asarray(np.array(indices.tolist(), eqn.invars[1].aval.dtype)),
-            jnp.arange(operand.size, len(pool)).reshape(updates.shape),
-            p["dimension_numbers"],
-            indices_are_sorted=p["indices_are_sorted"],
-            unique_indices=p["unique_indices"],
-            mode=p["mode"],
-        )
-        places = np.asarray(places)
-    out = np.empty(places.shape, object)
-    for index in np.ndindex(*places.shape):
-        out[index] = pool[places[index]]
+def _scatter(eqn: Any, x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+    """Entries put into known places: the definition of XLA's scatter, without batching axes."""
+    d = eqn.params["dimension_numbers"]
+    starts = np.array(indices.tolist(), int).reshape(indices.shape)
+    out = x.copy()
+    kept = [i for i in range(x.ndim) if i not in d.inserted_window_dims]
+    batch_axes = [i for i in range(updates.ndim) if i not in d.update_window_dims]
+    for place in np.ndindex(*updates.shape):
+        corner = np.zeros(x.ndim, int)
+        corner[list(d.scatter_dims_to_operand_dims)] = starts[tuple(place[i] for i in batch_axes)]
+        corner[kept] += np.array([place[i] for i in d.update_window_dims], int)
+        if np.all((corner >= 0) & (corner < x.shape)):
+            out[tuple(corner)] = updates[place]
     return out
 
 
@@ -239,27 +297,21 @@ def _this_platform(platforms: tuple) -> int:
 
 
 def _elementwise(eqn: Any, args: list[np.ndarray]) -> np.ndarray:
-    dtype = eqn.outvars[0].aval.dtype
+    name, dtype = eqn.primitive.name, eqn.outvars[0].aval.dtype
     dtypes = [v.aval.dtype for v in eqn.invars]
-    shortcut = _SHORTCUTS.get(eqn.primitive.name)
+    shortcut, numbers = _SHORTCUTS.get(name), _NUMBERS.get(name)
     whole = np.broadcast_arrays(*args)
     out = np.empty(whole[0].shape, object)
     for index in np.ndindex(*out.shape):
         scalars = [w[index] for w in whole]
         done = shortcut(*scalars) if shortcut else None
-        if done is None and all(_known(x) for x in scalars):
-            with jax.ensure_compile_time_eval():
-                done = np.asarray(_bind(eqn, scalars, dtypes))[()]
+        if done is None and numbers and all(_known(x) for x in scalars):
+            done = numbers(*scalars)
         if done is None:
-            done = _bind(eqn, scalars, dtypes)
+            operands = (jnp.asarray(x, d) for x, d in zip(scalars, dtypes, strict=True))
+            done = eqn.primitive.bind(*operands, **eqn.params)
         out[index] = np.asarray(done, dtype)[()] if _known(done) else done
     return out
-
-
-def _bind(eqn: Any, scalars: list, dtypes: list) -> Any:
-    return eqn.primitive.bind(
-        *(jnp.asarray(x, d) for x, d in zip(scalars, dtypes, strict=True)), **eqn.params
-    )
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -304,6 +356,15 @@ _SHORTCUTS: dict[str, Callable] = {
     "add": _add, "add_any": _add, "sub": _sub, "mul": _mul, "div": _div, "select_n": _select,
     "square": lambda a: _mul(a, a) if _known(a) else None,
     "stop_gradient": lambda a: a if _known(a) else None,
+}  # fmt: skip
+
+
+# On numbers that are known.
+_NUMBERS: dict[str, Callable] = {
+    "div": np.true_divide, "neg": np.negative, "max": np.maximum, "min": np.minimum,
+    "abs": np.abs, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "exp": np.exp, "sign": np.sign, "eq": np.equal, "ne": np.not_equal, "lt": np.less,
+    "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "and": np.logical_and,
+    "or": np.logical_or, "not": np.logical_not, "convert_element_type": lambda a: a,
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from stiction.engines.contact_dynamics import (
 )
 from stiction.engines.control import AbstractSwitchingControl
 from stiction.engines.forces import OPEN, SLIP, STICK, contact_forces, known_rows
-from stiction.engines.runge_kutta import explicit_stages, step_error
+from stiction.engines.runge_kutta import explicit_step
 from stiction.mechanism import (
     Mechanism,
     actuator_force,
@@ -128,13 +128,15 @@ class Flow(eqx.Module):
     def _step(self, look: Callable, tableau, t, y, k, mode, dt) -> Arrival:
         """A step where `look` tells what there is at a state: rate, corrected state, contacts."""
 
-        def field(t: Scalar, y: State) -> State:
-            return self._in_scalars(look, t, y, mode)[0]
+        def see(t: Scalar, y: State) -> tuple[State, tuple[State, Seen]]:
+            k, kept, seen = self._in_scalars(look, t, y, mode)
+            return k, (kept, seen)
 
-        stages, y = explicit_stages(tableau, field, t, y, k, dt)
-        y = State(normalize(self.mechanism, y.q), y.v, y.ledger)
-        k, kept, seen = self._in_scalars(look, t + dt, y, mode)
-        return Arrival(y, kept, k, seen, step_error(tableau, stages, k, dt))
+        def finish(y: State) -> State:
+            return State(normalize(self.mechanism, y.q), y.v, y.ledger)
+
+        y, k, (kept, seen), error = explicit_step(tableau, see, finish, t, y, k, dt)
+        return Arrival(y, kept, k, seen, error)
 
     def _in_scalars(self, f: Callable, t: Scalar, y: State, mode: Mode) -> Any:
         """f(flow, t, y, mode), written out in scalars unless the mechanism is large."""
