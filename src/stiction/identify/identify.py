@@ -157,7 +157,8 @@ def identify(
     for i, case in enumerate(cases if len(cases) > 1 else []):
         tell(f"fitting test {i + 1} of {len(cases)} alone")
         alone = solve([case], outcome.spacing)
-        values, _ = _wanted(model, alone, _traces(model, alone, inertia))
+        values, cov = _wanted(model, alone, _traces(model, alone, inertia))
+        values = np.where(np.isfinite(np.diag(cov)), values, np.nan)
         names = wanted_names(model)
         tests.append({"test": case.recording.name, **dict(zip(names, values, strict=True))})
     return _result(model, setup, noise, outcome, traces, tests, plain, delays)

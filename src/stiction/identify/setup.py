@@ -17,9 +17,6 @@ NotNegative = Annotated[float, Field(ge=0)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 _ZERO = [0.0, 0.0, 0.0]
 
-# What may be asked of a surface.
-PARAMETERS = ("k", "c", "mu", "lambda", "alpha", "k_f", "mu_s", "offset")
-
 
 class Strict(BaseModel):
     """Unknown fields and numbers that are not finite are errors."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from stiction._arrays import Float
 from stiction._errors import InputError
-from stiction.identify.build import build_model, wanted_names, wanted_values
+from stiction.identify.build import build_model, model_values, wanted_names, wanted_values
 from stiction.identify.errors_in_variables import Problem, fit, smooth
 from stiction.identify.identify import identify
 from stiction.identify.paths import SmoothPath, sensor_noise, track_of
@@ -75,8 +75,6 @@ def repeat(setup: ContactSetup, count: int, folder: Path = Path()) -> Study:
     names = wanted_names(model)
     first = identify(tests[:1], setup, folder)
     start = np.array([first.parameters[n].value for n in names])
-    from stiction.identify.build import model_values
-
     theta = np.asarray(model_values(model, dict(zip(names, start.tolist(), strict=True))))
     problem = Problem(model, jnp.asarray(noise.wrench), loss=setup.method.loss)
     free = jnp.asarray(np.append(np.ones(len(theta), dtype=bool), False))
