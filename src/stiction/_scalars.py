@@ -362,9 +362,10 @@ _SHORTCUTS: dict[str, Callable] = {
 # On numbers that are known.
 _NUMBERS: dict[str, Callable] = {
     "div": np.true_divide, "neg": np.negative, "max": np.maximum, "min": np.minimum,
-    "abs": np.abs, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "exp": np.exp, "sign": np.sign, "eq": np.equal, "ne": np.not_equal, "lt": np.less,
-    "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "and": np.logical_and,
-    "or": np.logical_or, "not": np.logical_not, "convert_element_type": lambda a: a,
+    "abs": np.abs, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "exp": np.exp,
+    "sign": np.sign, "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
+    "gt": np.greater, "ge": np.greater_equal, "and": np.logical_and, "or": np.logical_or,
+    "not": np.logical_not, "convert_element_type": lambda a: a,
 }  # fmt: skip
 
 
