@@ -174,7 +174,8 @@ def wanted_values(
     factor, above, below, of = _quotients(model)
     xp = np if isinstance(theta, np.ndarray) else jnp
     padded = xp.concatenate([theta, np.ones(1)])
-    return padded[above] / padded[below] * (factor * np.append(breakaway, 1.0)[of])
+    with np.errstate(divide="ignore", invalid="ignore"):  # nan where nothing told k
+        return padded[above] / padded[below] * (factor * np.append(breakaway, 1.0)[of])
 
 
 def model_values(model: ContactModel, wanted: dict[str, float]) -> Float[Array, " p"]:
@@ -208,11 +209,12 @@ def jacobian_of_wanted(
     theta: Float[np.ndarray, " p"],
     breakaway: Float[np.ndarray, " n_materials"],
 ) -> Float[np.ndarray, "w p"]:
-    """Derivative of `wanted_values`, for standard errors."""
+    """Derivative of `wanted_values`, for standard errors; zero where θ[below] is."""
     factor, above, below, of = _quotients(model)
     scale = factor * np.append(breakaway, 1.0)[of]
     padded, rows = np.append(theta, 1.0), np.arange(len(above))
+    inverse = np.divide(1.0, padded[below], out=np.zeros(len(rows)), where=padded[below] != 0)
     J = np.zeros((len(above), len(padded)))
-    J[rows, above] = scale / padded[below]
-    J[rows, below] -= scale * padded[above] / padded[below] ** 2
+    J[rows, above] = scale * inverse
+    J[rows, below] -= scale * padded[above] * inverse**2
     return J[:, :-1]

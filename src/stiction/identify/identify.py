@@ -296,7 +296,7 @@ def _wanted(model, outcome: _Outcome, traces) -> tuple[np.ndarray, np.ndarray]:
     J = jacobian_of_wanted(model, outcome.theta, breakaway)
     lost = np.isinf(np.diag(outcome.covariance))
     cov = J @ np.where(np.isinf(outcome.covariance), 0.0, outcome.covariance) @ J.T
-    unknown_ = np.any((np.abs(J) > 0) & lost[None, :], axis=1)
+    unknown_ = np.any((np.abs(J) > 0) & lost[None, :], axis=1) | ~np.isfinite(values)
     for i, name in enumerate(wanted_names(model)):
         if name.endswith(".mu_s"):
             j = [m.name for m in model.materials].index(name.rpartition(".")[0])
