@@ -7,7 +7,7 @@ import warnings
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import info, motions, reproduce, restitution, run, scenes, translate
+from stiction.cli import identify, info, motions, reproduce, restitution, run, scenes, translate
 
 app = typer.Typer(
     name="stiction",
@@ -44,6 +44,7 @@ app.command()(scenes.scenes)
 app.command()(reproduce.reproduce)
 app.command()(restitution.restitution)
 app.command()(translate.translate)
+app.command()(identify.identify)
 
 
 def main(arguments: list[str] | None = None) -> None:
