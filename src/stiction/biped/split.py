@@ -1,0 +1,190 @@
+r"""The reaction of one instant, shared among the points that touch.
+
+Given are the force F and the moment N that all contacts together exert, the points r_i, and how
+near each is to touching, $a_i \in [0, 1]$. Wanted are forces $f_i$ that
+
+- add up to the force: $\sum_i f_i = F$, exactly;
+- push and stay inside the friction cone: $f_i \in K = \{ |f_t| \le \mu f_n \}$;
+- match the moment in least squares, and among such forces have the least norm:
+
+$$ \min_f \; \tfrac12 \sum_i \frac{|f_i|^2}{a_i}
+   + \frac{1}{2\sigma} \Big| \sum_i r_i \times f_i - N \Big|^2
+   + \frac{1}{2\tau} \sum_\text{feet} \Big| \sum_{i \in \text{foot}} (r_i - p) \times f_i
+   \Big|^2 . $$
+
+A point that does not touch ($a_i = 0$) carries nothing. The last sum is optional. Two feet on the
+ground can push against each other along the line between them, and no measurement of the body's
+motion shows it; the plain norm makes that push zero, while people walk with each foot's force
+directed near a point p above the centre of mass ([Maus2010], [Wagner2024]).
+
+This is a cone complementarity problem ($f_i \in K$, $f_i / a_i - A_i^T y \in K^*$, and the two
+orthogonal), and its dual has six unknowns, and three more a foot, however many points there are.
+With $A_i$ the matrix from $f_i$ to all of these, b what they should be, and $\Sigma$ the slacks,
+
+$$ \min_y \; \tfrac12 \sum_i a_i \, |P_K(A_i^T y)|^2 + \tfrac12 y^T \Sigma y - b \cdot y ,
+   \qquad f_i = a_i \, P_K(A_i^T y) . $$
+
+It is convex and once differentiable, so Newton's method on its piecewise smooth gradient solves it
+in a few steps, and every f_i lies in its cone by construction. General cone solvers factor the
+primal, which is larger, and are not batched over frames.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.scipy.linalg as jsl
+
+from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction.mechanism.spatial import cross
+
+MAX_STEPS = 60
+TOLERANCE = 1e-13  # of the dual's gradient, forces counted in body weights
+SLACK = 1e-4  # m²: a moment is matched to about a centimetre times body weight
+PIVOT_SLACK = 0.3  # m²: as strong as the norm of forces half a metre from the pivot
+_TRIALS = 8  # step lengths 1, 1/4, 1/16, … tried at once
+
+
+class Split(eqx.Module):
+    """Forces at the points.
+
+    Attributes:
+        force: At each point; tangents, then normal.
+        moment_error: Moment of the forces less the moment asked for.
+        steps: Newton steps taken.
+        converged: Whether the forces are the solution.
+    """
+
+    force: Float[Array, "*n n_points 3"]
+    moment_error: Float[Array, "*n 3"]
+    steps: Int[Array, "*n"]
+    converged: Bool[Array, "*n"]
+
+
+def project_to_cone(
+    x: Float[Array, "*n 3"], mu: Float[Array, "*n"]
+) -> tuple[Float[Array, "*n 3"], Float[Array, "*n 3 3"]]:
+    r"""The point of the friction cone that is nearest to x, and its derivative by x.
+
+    Axes are two tangents, then the normal. Beside the cone, with $u = x_t / |x_t|$,
+
+    $$ P = s\, c, \qquad c = (\mu u, 1), \qquad s = \frac{c \cdot x}{1 + \mu^2}, \qquad
+       P' = \frac{c\, c^T}{1 + \mu^2} + \frac{\mu s}{|x_t|} (1 - u u^T)_t . $$
+    """
+    # Never quite zero: the root must have a derivative on the axis too.
+    size = jnp.sqrt(jnp.maximum(x[..., 0] ** 2 + x[..., 1] ** 2, 1e-30))
+    u = x[..., :2] / size[..., None]
+    c = jnp.concatenate([mu[..., None] * u, jnp.ones_like(u[..., :1])], axis=-1)
+    weight = 1 / (1 + mu * mu)
+    s = jnp.sum(c * x, axis=-1) * weight
+    across = jnp.stack([-u[..., 1], u[..., 0], jnp.zeros_like(s)], axis=-1)
+    bend = mu * s / size
+    side = weight[..., None, None] * c[..., :, None] * c[..., None, :]
+    side = side + bend[..., None, None] * across[..., :, None] * across[..., None, :]
+    inside = size <= mu * x[..., 2]
+    opposite = mu * size <= -x[..., 2]
+    P = jnp.where(inside[..., None], x, s[..., None] * c)
+    D = jnp.where(inside[..., None, None], jnp.eye(3, dtype=x.dtype), side)
+    return (
+        jnp.where(opposite[..., None], 0.0, P),
+        jnp.where(opposite[..., None, None], 0.0, D),
+    )
+
+
+def split_reaction(
+    force: Float[Array, "3"],
+    moment: Float[Array, "3"],
+    points: Float[Array, "n_points 3"],
+    nearness: Float[Array, "n_points"],
+    mu: Scalar,
+    *,
+    slack: Float[Array, "3"] | None = None,
+    pivot: Float[Array, "3"] | None = None,
+    feet: Float[Array, "n_points n_feet"] | None = None,
+    pivot_slack: float = PIVOT_SLACK,
+) -> Split:
+    """Share one reaction among points.
+
+    The force must lie inside the friction cone, and some point must touch. Axes are two tangents,
+    then the normal; forces should be counted in body weights and lengths in metres, so that the
+    tolerances mean something.
+
+    Args:
+        force: Of all contacts together, F [body weights].
+        moment: About the point that `points` are counted from, N [body weights · m].
+        points: Where the points are, r_i [m].
+        nearness: How near each point is to touching, a_i: 1 touches, 0 does not.
+        mu: Coefficient of friction.
+        slack: How much moment error is worth how much norm, σ [m²], about each axis; large where
+            the moment is not known.
+        pivot: The point p that each foot's force is directed near [m]; none for the plain norm.
+        feet: 1 where a point belongs to a foot. Needed with `pivot`.
+        pivot_slack: How much moment about the pivot is worth how much norm, τ [m²].
+    """
+    a, r = nearness, points
+    slack = jnp.full(3, SLACK, force.dtype) if slack is None else slack
+    mu = jnp.broadcast_to(mu, a.shape)
+    # Rows of A_i: the force itself, its moment r × f, and its moment about the pivot by feet.
+    rows = [jnp.broadcast_to(jnp.eye(3, dtype=force.dtype), (len(a), 3, 3)), _cross_matrix(r)]
+    soft = [jnp.zeros(3, force.dtype), slack]
+    if pivot is not None and feet is not None:
+        turned = feet[:, :, None, None] * _cross_matrix(r - pivot[None])[:, None]
+        rows.append(turned.reshape(len(a), -1, 3))
+        soft.append(jnp.full(3 * feet.shape[1], pivot_slack, force.dtype))
+    A, soft = jnp.concatenate(rows, axis=1), jnp.concatenate(soft)
+    b = jnp.zeros_like(soft).at[:6].set(jnp.concatenate([force, moment]))
+
+    def evaluate(y):
+        """Value and gradient of the dual, the forces, and the projections' derivatives."""
+        P, D = project_to_cone(jnp.sum(A * y[None, :, None], axis=1), mu)
+        f = a[:, None] * P
+        value = jnp.sum(f * P) / 2 + jnp.sum((soft * y / 2 - b) * y)
+        return value, jnp.sum(A * f[:, None, :], axis=(0, 2)) + soft * y - b, f, D
+
+    def improve(state):
+        y, size, step, _ = state
+        value, g, _, D = evaluate(y)
+        AD = jnp.sum(A[:, :, :, None] * D[:, None, :, :], axis=2) * a[:, None, None]
+        H = jnp.einsum("kid,kjd->ij", AD, A) + jnp.diag(soft)
+        # Where no point resists, H is singular; a trace of damping keeps the step finite.
+        H = H + (1e-12 + 1e-3 * jnp.minimum(size, 1.0)) * jnp.eye(len(y), dtype=y.dtype)
+        direction = -jsl.cho_solve((jnp.linalg.cholesky(H, symmetrize_input=False), True), g)
+        lengths = 0.25 ** jnp.arange(_TRIALS, dtype=y.dtype)
+        trials = y[None] + lengths[:, None] * direction[None]
+        values, gradients, _, _ = jax.vmap(evaluate)(trials)
+        sizes = jnp.max(jnp.abs(gradients), axis=-1)
+        # Near the solution the values differ by rounding alone: there the gradient decides.
+        best = jnp.argmin(jnp.where(size < 1e-6, sizes, values))
+        progress = (values[best] < value) | (sizes[best] < size)
+        keep = jnp.where(progress, trials[best], y)
+        return keep, jnp.where(progress, sizes[best], size), step + 1, progress
+
+    def unfinished(state):
+        _, size, step, progress = state
+        return (size > TOLERANCE) & (step < MAX_STEPS) & progress
+
+    def solve(_, y):
+        start = (y, jnp.asarray(jnp.inf, b.dtype), jnp.asarray(0), jnp.asarray(True))
+        y, size, steps, _ = jax.lax.while_loop(unfinished, improve, start)
+        return y, (size, steps.astype(b.dtype))  # `custom_root` passes on floats alone
+
+    def solve_linear(linear, y):
+        return jnp.linalg.solve(jax.jacobian(linear)(jnp.zeros_like(y)), y)
+
+    # Start where the force alone would be, spread evenly. Derivatives are those of the solution.
+    y = jnp.zeros_like(b).at[:3].set(force / jnp.maximum(jnp.sum(a), 1e-3))
+    y, (size, steps) = jax.lax.custom_root(
+        lambda y: evaluate(y)[1], y, solve, solve_linear, has_aux=True
+    )
+    _, _, f, _ = evaluate(y)
+    # What is left of the force error is rounding; it goes where the load is.
+    share = f[:, 2] / jnp.maximum(jnp.sum(f[:, 2]), 1e-300)
+    f = f + share[:, None] * (force - jnp.sum(f, 0))[None]
+    error = jnp.sum(cross(r, f), 0) - moment
+    return Split(f, error, steps.astype(int), size < 1e-9)
+
+
+def _cross_matrix(r: Float[Array, "n 3"]) -> Float[Array, "n 3 3"]:
+    """[r]ₓ, with [r]ₓ f = r × f."""
+    x, y, z = r[:, 0], r[:, 1], r[:, 2]
+    o = jnp.zeros_like(x)
+    return jnp.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape(-1, 3, 3)
