@@ -39,6 +39,7 @@ from stiction.mechanism.spatial import cross
 
 MAX_STEPS = 60
 TOLERANCE = 1e-13  # of the dual's gradient, forces counted in body weights
+_CONVERGED = 1e-9  # likewise: what rounding may leave in a badly placed problem
 SLACK = 1e-4  # m²: a moment is matched to about a centimetre times body weight
 PIVOT_SLACK = 0.3  # m²: as strong as the norm of forces half a metre from the pivot
 _TRIALS = 8  # step lengths 1, 1/4, 1/16, … tried at once
@@ -120,18 +121,72 @@ def split_reaction(
         feet: 1 where a point belongs to a foot. Needed with `pivot`.
         pivot_slack: How much moment about the pivot is worth how much norm, τ [m²].
     """
-    a, r = nearness, points
     slack = jnp.full(3, SLACK, force.dtype) if slack is None else slack
-    mu = jnp.broadcast_to(mu, a.shape)
     # Rows of A_i: the force itself, its moment r × f, and its moment about the pivot by feet.
-    rows = [jnp.broadcast_to(jnp.eye(3, dtype=force.dtype), (len(a), 3, 3)), _cross_matrix(r)]
-    soft = [jnp.zeros(3, force.dtype), slack]
+    unit = jnp.broadcast_to(jnp.eye(3, dtype=force.dtype), (len(points), 3, 3))
+    rows, soft = [unit, _cross_matrix(points)], [jnp.zeros(3, force.dtype), slack]
     if pivot is not None and feet is not None:
-        turned = feet[:, :, None, None] * _cross_matrix(r - pivot[None])[:, None]
-        rows.append(turned.reshape(len(a), -1, 3))
-        soft.append(jnp.full(3 * feet.shape[1], pivot_slack, force.dtype))
-    A, soft = jnp.concatenate(rows, axis=1), jnp.concatenate(soft)
+        turned = feet[:, :, None, None] * _cross_matrix(points - pivot[None])[:, None]
+        rows.append(turned.reshape(len(points), -1, 3))
+        # What is not known of the total moment is not known of a foot's either.
+        soft.append(jnp.tile(pivot_slack + slack, feet.shape[1]))
+    soft = jnp.concatenate(soft)
     b = jnp.zeros_like(soft).at[:6].set(jnp.concatenate([force, moment]))
+    f, size, steps = _solve(jnp.concatenate(rows, axis=1), b, soft, nearness, mu)
+    # What is left of the force error is rounding; it goes where the load is.
+    share = f[:, 2] / jnp.maximum(jnp.sum(f[:, 2]), 1e-300)
+    f = f + share[:, None] * (force - jnp.sum(f, 0))[None]
+    error = jnp.sum(cross(points, f), 0) - moment
+    return Split(f, error, steps, size < _CONVERGED)
+
+
+def split_shares(
+    forces: Float[Array, "n_feet 3"],
+    moment: Float[Array, "3"],
+    points: Float[Array, "n_points 3"],
+    nearness: Float[Array, "n_points"],
+    mu: Scalar,
+    *,
+    feet: Float[Array, "n_points n_feet"],
+    slack: Float[Array, "3"] | None = None,
+) -> Split:
+    """Share forces that are known for each foot among the foot's points.
+
+    As `split_reaction`, with every foot's force kept exactly and the moment of all feet together
+    matched in least squares. A foot with a force needs a point that touches.
+
+    Args:
+        forces: Of each foot, inside the friction cone [body weights].
+        moment: Of all feet together [body weights · m].
+        points: Where the points are, r_i [m].
+        nearness: How near each point is to touching, a_i.
+        mu: Coefficient of friction.
+        feet: 1 where a point belongs to a foot.
+        slack: As for `split_reaction`.
+    """
+    slack = jnp.full(3, SLACK, forces.dtype) if slack is None else slack
+    unit = jnp.eye(3, dtype=forces.dtype)
+    by_foot = (feet[:, :, None, None] * unit).reshape(len(points), -1, 3)
+    soft = jnp.concatenate([jnp.zeros(forces.size, forces.dtype), slack])
+    b = jnp.concatenate([forces.ravel(), moment])
+    A = jnp.concatenate([by_foot, _cross_matrix(points)], axis=1)
+    f, size, steps = _solve(A, b, soft, nearness, mu)
+    loads = feet.T @ f[:, 2]
+    share = f[:, 2] / jnp.maximum(feet @ loads, 1e-300)
+    f = f + share[:, None] * (feet @ (forces - feet.T @ f))
+    error = jnp.sum(cross(points, f), 0) - moment
+    return Split(f, error, steps, size < _CONVERGED)
+
+
+def _solve(
+    A: Float[Array, "n_points m 3"],
+    b: Float[Array, "m"],
+    soft: Float[Array, "m"],
+    a: Float[Array, "n_points"],
+    mu: Scalar,
+) -> tuple[Float[Array, "n_points 3"], Scalar, Int[Array, ""]]:
+    """Minimise the dual: forces, the largest entry of its gradient, Newton steps."""
+    mu = jnp.broadcast_to(mu, a.shape)
 
     def evaluate(y):
         """Value and gradient of the dual, the forces, and the projections' derivatives."""
@@ -170,17 +225,12 @@ def split_reaction(
     def solve_linear(linear, y):
         return jnp.linalg.solve(jax.jacobian(linear)(jnp.zeros_like(y)), y)
 
-    # Start where the force alone would be, spread evenly. Derivatives are those of the solution.
-    y = jnp.zeros_like(b).at[:3].set(force / jnp.maximum(jnp.sum(a), 1e-3))
+    # Start where the forces alone would be, spread evenly. Derivatives are the solution's.
+    start = jnp.where(soft == 0, b / jnp.maximum(jnp.sum(a), 1e-3), 0.0)
     y, (size, steps) = jax.lax.custom_root(
-        lambda y: evaluate(y)[1], y, solve, solve_linear, has_aux=True
+        lambda y: evaluate(y)[1], start, solve, solve_linear, has_aux=True
     )
-    _, _, f, _ = evaluate(y)
-    # What is left of the force error is rounding; it goes where the load is.
-    share = f[:, 2] / jnp.maximum(jnp.sum(f[:, 2]), 1e-300)
-    f = f + share[:, None] * (force - jnp.sum(f, 0))[None]
-    error = jnp.sum(cross(r, f), 0) - moment
-    return Split(f, error, steps.astype(int), size < 1e-9)
+    return evaluate(y)[2], size, steps.astype(int)
 
 
 def _cross_matrix(r: Float[Array, "n 3"]) -> Float[Array, "n 3 3"]:

@@ -95,20 +95,38 @@ def _header_value(header: list[str], *keys: str) -> str | None:
     return None
 
 
-def _read_csv(path: Path, lines: list[str]) -> Table:
+def read_text_cells(path: str | Path) -> tuple[list[str], list[list[str]]]:
+    """The labels and the cells of a CSV file, as words."""
+    labels, body, delimiter = _labelled(Path(path), read_lines(Path(path)))
+    rows = [[cell.strip() for cell in line.split(delimiter)] for _, line in body]
+    for (i, _), row in zip(body, rows, strict=True):
+        if len(row) != len(labels):
+            raise InputError(
+                f"line {i + 1} of `{path}` must have {len(labels)} values as its labels do,"
+                f" got {len(row)}"
+            )
+    return labels, rows
+
+
+def _labelled(path: Path, lines: list[str]) -> tuple[list[str], list[tuple[int, str]], str | None]:
+    """Labels, the numbered lines after them, and what separates the cells."""
     body = [
         (i, line)
         for i, line in enumerate(lines)
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if len(body) < 2:
-        raise InputError(f"`{path}` must have a line of labels and rows of numbers, found none")
+        raise InputError(f"`{path}` must have a line of labels and rows below it, found none")
     head = body[0][1]
     delimiter = next((d for d in (",", ";", "\t") if d in head), None)
-    labels = [label.strip().strip('"') for label in head.split(delimiter)]
+    return [label.strip().strip('"') for label in head.split(delimiter)], body[1:], delimiter
+
+
+def _read_csv(path: Path, lines: list[str]) -> Table:
+    labels, body, delimiter = _labelled(path, lines)
     if all(_is_number(label) for label in labels):
         raise InputError(f"`{path}` must begin with a line of column labels, got numbers")
-    values = numbers_in(path, body[1:], len(labels), delimiter)
+    values = numbers_in(path, body, len(labels), delimiter)
     angles = []
     for k, label in enumerate(labels):
         if (match := _LABEL.match(label)) and match[2].strip().lower() in _UNITS:

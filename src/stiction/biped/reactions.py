@@ -1,0 +1,218 @@
+"""Ground reactions from recorded motion: in total, of each foot, at each point of its sole.
+
+The steps: coordinates from the recording (`coordinates`), low-passed and differentiated
+(`smoothing`); the total reaction from momentum (`momentum`); which points touch (`touch`); the
+total shared among them (`split`, `transition`).
+"""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from stiction._arrays import Array, Float
+from stiction._errors import InputError, unknown
+from stiction.biped.coordinates import coordinates_of
+from stiction.biped.momentum import PointMotion, Reaction, point_motion, total_reaction
+from stiction.biped.recording.even import make_even
+from stiction.biped.recording.table import Table
+from stiction.biped.sharing import SPLITS, Axes, Shares, share
+from stiction.biped.smoothing import Smoothed, smooth
+from stiction.biped.subject import Bodies, Subject
+from stiction.biped.touch import GAP_TOLERANCE, SPEED_TOLERANCE, Touch, touching
+
+FRICTION = 0.8
+_GROUND = 0.1  # m; a floor nearer to zero than this is at zero
+_CHUNK = 256  # frames are padded to a multiple of this, so that records share a program
+
+
+@dataclass(frozen=True)
+class GroundReactions:
+    """What the ground does to a moving subject. Forces act on the subject, in world axes.
+
+    Attributes:
+        subject: Who moved.
+        motion: How, filtered.
+        axes: Forward, left and up.
+        force: In total [N].
+        moment: About the world's origin [N·m].
+        center: Centre of mass [m].
+        feet: Names of the feet.
+        touch: Functional coordinates of the soles' points; none without feet.
+        shares: What each point and each foot bears; none without feet.
+        friction: Coefficient of the cones.
+        split: How forces were shared where mechanics does not say.
+        ground: Height of the ground [m].
+        notes: What was assumed, mended or left out.
+    """
+
+    subject: Subject
+    motion: Smoothed
+    axes: Axes
+    force: np.ndarray
+    moment: np.ndarray
+    center: np.ndarray
+    feet: tuple[str, ...]
+    touch: Touch | None
+    shares: Shares | None
+    friction: float
+    split: str
+    ground: float
+    notes: tuple[str, ...]
+
+    @property
+    def time(self) -> np.ndarray:
+        """Of each frame [s]."""
+        return self.motion.time
+
+
+def ground_reactions(
+    recording: Table,
+    subject: Subject,
+    *,
+    angles: str | None = None,
+    filter: str = "spline",
+    cutoff: float | None = None,
+    split: str = "pivot",
+    friction: float = FRICTION,
+    gap_tolerance: float = GAP_TOLERANCE,
+    speed_tolerance: float = SPEED_TOLERANCE,
+    level: float | None = None,
+    start: float | None = None,
+    end: float | None = None,
+) -> GroundReactions:
+    """Ground reactions of a recorded motion.
+
+    Args:
+        recording: Coordinates against time.
+        subject: Whose coordinates; `soles.with_soles` gives it feet.
+        angles: "degrees" or "radians", whatever the file says.
+        filter: "spline", "butterworth" or "none".
+        cutoff: Of the filter [Hz]; chosen from the data if not given.
+        split: How forces are shared where mechanics does not say: "pivot", each foot's force near a
+            point above the centre of mass; "least-norm"; "smooth", by [Ren2008].
+        friction: Coefficient μ.
+        gap_tolerance: Height from which on a point does not touch [m].
+        speed_tolerance: Speed from which on a point does not touch [m/s].
+        level: Height of the ground under every point [m]; none takes it from the recording, point
+            by point.
+        start: Leave out what is before [s].
+        end: Leave out what is after [s].
+    """
+    _check(split, friction, gap_tolerance, speed_tolerance)
+    table = make_even(recording.between(start, end))
+    q, notes = coordinates_of(table, subject, angles=angles)
+    motion = smooth(table.time, q, filter=filter, cutoff=cutoff)
+    total, points = _kinematics(subject, motion)
+    force, moment, center = (np.asarray(x) for x in (total.force, total.moment, total.center))
+    notes = [*subject.notes, *table.notes, *notes]
+    if subject.soles is None:
+        axes = _axes(subject.up, np.asarray(total.center_velocity).mean(0))
+        parts = (subject, motion, axes, force, moment, center, (), None, None)
+        return GroundReactions(*parts, friction, "none", 0.0, tuple(notes))
+    position, velocity = np.asarray(points.position), np.asarray(points.velocity)
+    touch = touching(
+        position,
+        velocity,
+        subject.up,
+        gap_tolerance=gap_tolerance,
+        speed_tolerance=speed_tolerance,
+        level=level,
+    )
+    axes = _axes(subject.up, np.asarray(total.center_velocity).mean(0) - touch.support_velocity)
+    ground = _ground(touch.level)
+    if ground:
+        notes.append(f"the ground was taken to be at {ground:.3g} m, where the soles rest")
+    feet = tuple(dict.fromkeys(subject.soles.feet))
+    group = np.array([[float(f == name) for name in feet] for f in subject.soles.feet])
+    shares = share(
+        motion.time,
+        force,
+        moment,
+        center,
+        touch,
+        axes,
+        group,
+        weight=subject.weight,
+        ground=ground,
+        split=split,
+        friction=friction,
+    )
+    return GroundReactions(
+        subject=subject,
+        motion=motion,
+        axes=axes,
+        force=force,
+        moment=moment,
+        center=center,
+        feet=feet,
+        touch=touch,
+        shares=shares,
+        friction=friction,
+        split=split,
+        ground=ground,
+        notes=(*notes, *shares.notes),
+    )
+
+
+def _check(split: str, friction: float, gap_tolerance: float, speed_tolerance: float) -> None:
+    if split not in SPLITS:
+        raise unknown("split", split, SPLITS)
+    for name, value, unit in (
+        ("friction", friction, ""),
+        ("gap_tolerance", gap_tolerance, " [m]"),
+        ("speed_tolerance", speed_tolerance, " [m/s]"),
+    ):
+        if not (np.isfinite(value) and value > 0):
+            raise InputError(f"`{name}` must be a positive number{unit}, got {value}")
+
+
+def _kinematics(subject: Subject, motion: Smoothed) -> tuple[Reaction, PointMotion]:
+    """Total reaction and motion of the soles' points in every frame."""
+    n = len(motion.time)
+    pad = ((0, -n % _CHUNK), (0, 0))
+    padded = (np.pad(x, pad, mode="edge") for x in (motion.q, motion.rate, motion.acceleration))
+    soles = subject.soles
+    at = np.zeros((0, 3)) if soles is None else soles.position
+    radius = np.zeros(0) if soles is None else soles.radius
+    carriers = () if soles is None else tuple(int(b) for b in soles.bodies)
+    found = _all_frames(
+        subject.bodies, carriers, jnp.asarray(at), jnp.asarray(radius), *map(jnp.asarray, padded)
+    )
+    return jax.tree.map(lambda x: np.asarray(x)[:n], found)
+
+
+@eqx.filter_jit
+def _all_frames(
+    bodies: Bodies,
+    carriers: tuple[int, ...],
+    position: Float[Array, "n_points 3"],
+    radius: Float[Array, "n_points"],
+    q: Float[Array, "n nq"],
+    rate: Float[Array, "n nq"],
+    acceleration: Float[Array, "n nq"],
+) -> tuple[Reaction, PointMotion]:
+    def frame(q, rate, acceleration):
+        total = total_reaction(bodies, q, rate, acceleration)
+        return total, point_motion(bodies, carriers, position, radius, q, rate)
+
+    return jax.vmap(frame)(q, rate, acceleration)
+
+
+def _axes(up: np.ndarray, travel: np.ndarray) -> Axes:
+    """Forward is the horizontal axis of the world that is nearest to the direction of travel."""
+    level = np.eye(3) - np.outer(up, up)
+    along = level @ travel
+    if np.linalg.norm(along) < 0.1:  # m/s: who stands faces x
+        along = level @ np.array([1.0, 0.0, 0.0])
+    candidates = np.concatenate([np.eye(3), -np.eye(3)]) @ level
+    forward = candidates[np.argmax(candidates @ along)]
+    forward = forward / np.linalg.norm(forward)
+    return Axes(forward, np.cross(up, forward), up)
+
+
+def _ground(level: np.ndarray) -> float:
+    height = float(np.median(level))
+    return 0.0 if abs(height) < _GROUND else height
