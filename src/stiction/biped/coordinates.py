@@ -4,6 +4,7 @@ import numpy as np
 
 from stiction._errors import InputError
 from stiction.biped.recording.table import Table
+from stiction.biped.retarget import KNOWN, PELVIS, TRANSLATIONS, is_for_human, retarget
 from stiction.biped.subject import Coordinate, Subject
 
 ANGLES = ("degrees", "radians")
@@ -27,11 +28,20 @@ def coordinates_of(
     """
     if angles not in (None, *ANGLES):
         raise InputError(f"`angles` must be 'degrees' or 'radians', got '{angles}'")
-    columns = _columns(table)
+    columns, said = _columns(table), []
+    if is_for_human(set(columns), subject):
+        theirs = [Coordinate(n, n not in TRANSLATIONS) for n in columns if n in KNOWN]
+        degrees, said = _degrees(table, theirs, columns, PELVIS, angles)
+        unit = np.pi / 180 if degrees else 1.0
+        columns = {c.name: columns[c.name] * (unit if c.rotational else 1.0) for c in theirs}
+        table, angles = retarget(columns, table, subject), None
+        said = [*said, table.notes[-1]]
+        columns = _columns(table)
     columns = _quaternions_from_angles(columns, subject, table, angles)
     known = [c for c in subject.coordinates if c.name in columns]
     _refuse_absent(table, subject, columns)
-    degrees, notes = _degrees(table, known, columns, subject, angles)
+    degrees, notes = _degrees(table, known, columns, subject.base, angles)
+    notes = said + notes
     q = np.tile(subject.defaults, (len(table), 1))
     for i, coordinate in enumerate(subject.coordinates):
         if coordinate.name not in columns or coordinate.follows:
@@ -75,7 +85,7 @@ def _degrees(
     table: Table,
     known: list[Coordinate],
     columns: dict[str, np.ndarray],
-    subject: Subject,
+    base: tuple[str, ...],
     angles: str | None,
 ) -> tuple[bool, list[str]]:
     """Whether angles are in degrees, and what speaks for it."""
@@ -84,7 +94,7 @@ def _degrees(
         return angles == "degrees", []
     largest = {c.name: float(np.abs(columns[c.name]).max()) for c in turning}
     widest = max(largest, key=lambda name: largest[name])
-    limbs = {n: v for n, v in largest.items() if n not in subject.base} or largest
+    limbs = {n: v for n, v in largest.items() if n not in base} or largest
     limb = max(limbs, key=lambda name: limbs[name])
     if table.degrees is None:
         guess = limbs[limb] > _TURN
@@ -98,8 +108,8 @@ def _degrees(
             f"`{limb}` reaches {limbs[limb]:.4g} in `{table.source}`, whose header says radians; if"
             " the angles are in degrees, add --angles degrees"
         )
-    base = [columns[c.name] for c in known if not c.rotational and c.name in subject.base]
-    travels = max((float(np.ptp(v)) for v in base), default=0.0) > _TRAVEL
+    paths = [columns[c.name] for c in known if not c.rotational and c.name in base]
+    travels = max((float(np.ptp(v)) for v in paths), default=0.0) > _TRAVEL
     if table.degrees and travels and np.radians(largest[widest]) < _STIFF:
         raise InputError(
             f"`{widest}`, the largest angle in `{table.source}`, reaches {largest[widest]:.3g}"

@@ -53,7 +53,7 @@ def coordinates_from_markers(markers: Markers, subject: Subject) -> Table:
         jnp.asarray(model.position[ours]),
         jnp.asarray(np.nan_to_num(seen)),
         jnp.asarray(np.isfinite(seen).all(axis=-1)),
-        jnp.asarray(_starts(subject, seen, ours)),
+        jnp.asarray(_starts(subject)),
         jnp.asarray(free, float),
     )
     q, error = np.asarray(q), np.asarray(error)
@@ -114,8 +114,8 @@ def _fit(
     return found
 
 
-def _starts(subject: Subject, seen: np.ndarray, ours: list[int]) -> np.ndarray:
-    """Where to begin: the default pose brought under the markers, turned in quarters."""
+def _starts(subject: Subject) -> np.ndarray:
+    """Where to begin: the default pose, as it is and turned in quarters about each axis."""
     q = subject.defaults.copy()
     names = [c.name for c in subject.coordinates]
     base = [(names.index(n), subject.coordinates[names.index(n)]) for n in subject.base]
@@ -131,11 +131,10 @@ def _starts(subject: Subject, seen: np.ndarray, ours: list[int]) -> np.ndarray:
 
 def _refuse_other_axes(seen, ours, markers: Markers, subject: Subject) -> None:
     """Fit the default pose to the first whole frame by a turn; it must leave up where it is."""
-    model, pose = subject.markers, subject.bodies.poses(jnp.asarray(subject.defaults))
+    model, pose = subject.markers, subject.poses(subject.defaults[None])
     bodies = model.bodies[ours]
-    x = np.asarray(pose.position)[bodies] + np.einsum(
-        "kij,kj->ki", np.asarray(pose.rotation)[bodies], model.position[ours]
-    )
+    turned = np.einsum("kij,kj->ki", pose.rotation[0, bodies], model.position[ours])
+    x = pose.position[0, bodies] + turned
     frame = seen[int(np.argmax(np.isfinite(seen).all(axis=-1).sum(axis=1)))]
     good = np.isfinite(frame).all(axis=-1)
     a, b = x[good] - x[good].mean(0), frame[good] - frame[good].mean(0)

@@ -10,7 +10,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import jax.numpy as jnp
 import numpy as np
 
 from stiction._errors import InputError, unknown
@@ -163,8 +162,8 @@ def _outlines(subject: Subject) -> Points | None:
     """Heel, ball and toes of every body that is called a foot."""
     if isinstance(subject.bodies.poses, MechanismPoses):
         return None
-    pose = subject.bodies.poses(jnp.asarray(subject.defaults))
-    positions, rotations = np.asarray(pose.position), np.asarray(pose.rotation)
+    pose = subject.poses(subject.defaults[None])
+    positions, rotations = pose.position[0], pose.rotation[0]
     feet = [b for b, n in enumerate(subject.body_names) if _FOOT.search(n) and not _TOES.search(n)]
     names, bodies, points, groups = [], [], [], []
     middle = np.mean(positions[feet], axis=0) if feet else np.zeros(3)
@@ -185,7 +184,8 @@ def _outlines(subject: Subject) -> Points | None:
         ahead = ahead / np.linalg.norm(ahead)
         across = np.cross(up, ahead)
         ball = (positions[toes[0]] - positions[foot]) @ ahead if toes else None
-        back, front, left, right = _extent(subject, carriers, pose, foot, ahead, across, ball)
+        reach = _extent(subject, carriers, positions, rotations, foot, ahead, across, ball)
+        back, front, left, right = reach
         rows = [("heel", back, foot), ("toe", front, carriers[-1])]
         if ball is not None:
             rows.insert(1, ("ball", ball, foot))
@@ -210,16 +210,15 @@ def _outlines(subject: Subject) -> Points | None:
     )
 
 
-def _extent(subject, carriers, pose, foot, ahead, across, ball):
+def _extent(subject, carriers, positions, rotations, foot, ahead, across, ball):
     """How far the foot reaches from its origin: back, front, left, right [m]."""
-    origin = np.asarray(pose.position)[foot]
+    origin = positions[foot]
     markers = subject.markers
     on_foot = [] if markers is None else [i for i, b in enumerate(markers.bodies) if b in carriers]
     if len(on_foot) >= 3:
         at = np.array(
             [
-                np.asarray(pose.position)[markers.bodies[i]]
-                + np.asarray(pose.rotation)[markers.bodies[i]] @ markers.position[i]
+                positions[markers.bodies[i]] + rotations[markers.bodies[i]] @ markers.position[i]
                 for i in on_foot
             ]
         )

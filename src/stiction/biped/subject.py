@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from stiction._arrays import Array, Float
@@ -129,11 +131,21 @@ class Subject:
         """q where nothing is said."""
         return np.array([c.default for c in self.coordinates])
 
+    def poses(self, q: Float[np.ndarray, "n nq"]) -> Pose:
+        """World poses of all bodies in every frame, as NumPy arrays."""
+        found = _poses_of_frames(self.bodies.poses, jnp.asarray(q))
+        return jax.tree.map(np.array, found)
+
     def body(self, name: str) -> int:
         """The index of a body."""
         if name not in self.body_names:
             raise unknown("body", name, self.body_names)
         return self.body_names.index(name)
+
+
+@eqx.filter_jit
+def _poses_of_frames(poses: Callable[[Array], Pose], q: Float[Array, "n nq"]) -> Pose:
+    return jax.vmap(poses)(q)
 
 
 class MechanismPoses(eqx.Module):
@@ -157,8 +169,9 @@ def subject_of_mechanism(mechanism: Mechanism) -> Subject:
         )
         if kind not in (FREE, BALL)
     }
+    reference = np.asarray(mechanism.q_reference)
     coordinates = tuple(
-        Coordinate(name, i in angles, float(mechanism.q_reference[i]), ranges.get(i, NO_RANGE))
+        Coordinate(name, i in angles, float(reference[i]), ranges.get(i, NO_RANGE))
         for i, name in enumerate(tree.coordinate_names)
     )
     bodies = mechanism.bodies
@@ -167,7 +180,7 @@ def subject_of_mechanism(mechanism: Mechanism) -> Subject:
         name=mechanism.name,
         bodies=Bodies(
             MechanismPoses(mechanism),
-            bodies.mass * moving,
+            jnp.asarray(np.asarray(bodies.mass) * moving),
             bodies.center,
             bodies.inertia,
             mechanism.gravity,
@@ -176,7 +189,6 @@ def subject_of_mechanism(mechanism: Mechanism) -> Subject:
         body_names=tree.body_names,
         parents=_parents(mechanism),
         base=tuple(c.name for c in coordinates if _of_base(c.name, mechanism)),
-        notes=mechanism.ignored,
     )
 
 

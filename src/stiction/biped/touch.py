@@ -22,8 +22,8 @@ import numpy as np
 
 GAP_TOLERANCE = 0.03  # m
 SPEED_TOLERANCE = 1.0  # m/s
-# Slower than this [m/s], a support is taken to stand still.
-_SLOWEST_BELT = 0.1
+# Slower than this [m/s], a support is taken to stand still; slower than that, a point to rest.
+_SLOWEST_BELT, _STEADY = 0.2, 0.1
 # A point counts as low in this part of the record, and as resting in this (slowest) part.
 _LOW, _RESTING = 0.3, 0.2
 
@@ -90,7 +90,7 @@ def support_velocity(
 ) -> np.ndarray:
     """The velocity of the ground: that of low points which neither rise nor fall [m/s]."""
     low = height <= np.quantile(height, _LOW, axis=0)
-    resting = low & (np.abs(rise) < _SLOWEST_BELT)
+    resting = low & (np.abs(rise) < _STEADY)
     if not resting.any():
         return np.zeros(3)
     belt = np.median(velocity[resting], axis=0)

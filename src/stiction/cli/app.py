@@ -7,7 +7,7 @@ import warnings
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import info, reproduce, run, scenes
+from stiction.cli import grf, info, jump, reproduce, run, scenes
 
 app = typer.Typer(
     name="stiction",
@@ -41,6 +41,8 @@ app.command()(run.run)
 app.command()(info.info)
 app.command()(scenes.scenes)
 app.command()(reproduce.reproduce)
+app.command()(grf.grf)
+app.command()(jump.jump)
 
 
 def main(arguments: list[str] | None = None) -> None:

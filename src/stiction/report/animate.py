@@ -19,14 +19,15 @@ def animation(run: Run) -> Animation:
     poses = jax.jit(jax.vmap(lambda q: world_poses(mechanism, q)))(trajectory.q[finite])
     return Animation(
         time=np.asarray(trajectory.time)[finite],
-        shapes=_shapes(mechanism),
+        shapes=shapes_of(mechanism),
         positions=np.array(poses.position),
         quaternions=_quaternions(np.array(poses.rotation)),
         trails=_trails(mechanism),
     )
 
 
-def _shapes(mechanism: Mechanism) -> list[Shape]:
+def shapes_of(mechanism: Mechanism) -> list[Shape]:
+    """What a mechanism looks like."""
     shapes = mechanism.shapes
     turns = _quaternions(np.array(shapes.rotation))
     return [
