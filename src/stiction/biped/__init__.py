@@ -1,36 +1,42 @@
-"""People on two legs: a human model, and ground reactions from recorded motion (rodic)."""
+"""People on two legs: a human model, and ground reactions from recorded motion (rodic).
 
-from stiction.biped.compare import Comparison, compare
+Names other than `human` are imported when first used: the model alone needs none of the rest.
+"""
+
+import importlib
+
 from stiction.biped.human import human
-from stiction.biped.jump import Jump, JumpRecord, find_jumps, read_vertical_force
-from stiction.biped.measured import Measured, measured_on_frames
-from stiction.biped.opensim import read_osim
-from stiction.biped.plates import Plates, read_plates
-from stiction.biped.reactions import GroundReactions, ground_reactions
-from stiction.biped.recording import Markers, Table, read_markers, read_motion
-from stiction.biped.soles import with_soles
-from stiction.biped.subject import Subject, subject_of_mechanism
 
-__all__ = [
-    "Comparison",
-    "GroundReactions",
-    "Jump",
-    "JumpRecord",
-    "Markers",
-    "Measured",
-    "Plates",
-    "Subject",
-    "Table",
-    "compare",
-    "find_jumps",
-    "ground_reactions",
-    "human",
-    "measured_on_frames",
-    "read_markers",
-    "read_motion",
-    "read_osim",
-    "read_plates",
-    "read_vertical_force",
-    "subject_of_mechanism",
-    "with_soles",
-]
+# name -> the module that defines it
+_PUBLIC = {
+    "Comparison": "comparison",
+    "GroundReactions": "reactions",
+    "Jump": "jump",
+    "JumpRecord": "jump",
+    "Markers": "recording",
+    "Measured": "measured",
+    "Plates": "plates",
+    "Subject": "subject",
+    "Table": "recording",
+    "compare": "comparison",
+    "find_jumps": "jump",
+    "ground_reactions": "reactions",
+    "measured_on_frames": "measured",
+    "read_markers": "recording",
+    "read_motion": "recording",
+    "read_osim": "opensim",
+    "read_plates": "plates",
+    "read_vertical_force": "jump",
+    "subject_of_mechanism": "subject",
+    "with_soles": "soles",
+}
+
+__all__ = ["human", *_PUBLIC]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str):
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'stiction.biped' has no attribute '{name}'")
+    module = importlib.import_module(f"stiction.biped.{_PUBLIC[name]}")
+    globals()[name] = value = getattr(module, name)
+    return value

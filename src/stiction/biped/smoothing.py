@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import make_interp_spline
 from scipy.linalg import solveh_banded
-from scipy.signal import butter, filtfilt
 
 from stiction._errors import InputError, unknown
 
@@ -93,6 +92,8 @@ def smooth(
 def low_pass(q: np.ndarray, period: float, cutoff: float, filter: str) -> np.ndarray:
     """The samples without what lies above the cut-off, and without lag."""
     if filter == "butterworth":
+        from scipy.signal import butter, filtfilt  # slow to import
+
         # Run twice, the gain at the corner is 1/2; this moves the corner so that it is 1/√2.
         corner = cutoff * 2 * period / _HALF_POWER**0.25
         b, a = butter(2, min(corner, 0.99))

@@ -89,7 +89,7 @@ def grf(
             raise InputError(f"no file '{path}'; check the path")
     directory = OutputDirectory(out or Path("out") / f"grf-{motion.stem}", force=force)
     with working("computing ground reactions"):
-        from stiction.biped.compare import compare
+        from stiction.biped.comparison import compare
         from stiction.biped.measured import measured_on_frames
         from stiction.biped.plates import read_plates
         from stiction.biped.reactions import ground_reactions

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from stiction.biped.bones import bones
-from stiction.biped.compare import Comparison
+from stiction.biped.comparison import Comparison
 from stiction.biped.export import to_dataset, write_csv, write_external_loads
 from stiction.biped.reactions import GroundReactions
 from stiction.biped.subject import MechanismPoses

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from stiction.biped.compare import Comparison
+from stiction.biped.comparison import Comparison
 from stiction.biped.measured import Measured
 from stiction.biped.reactions import GroundReactions
 from stiction.report.figures import COLORS, new_figure

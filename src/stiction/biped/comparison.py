@@ -115,21 +115,17 @@ def _stances(foot: str, measured: Measured, computed, k: int, up) -> list[dict[s
 def m_shape(time: np.ndarray, load: np.ndarray) -> dict[str, tuple[float, float]] | None:
     """The two peaks of a walking step's vertical force and the valley between them, as (s, N).
 
-    Returns:
-        None where there are no two peaks that rise a hundredth above what lies between.
-    """
-    from scipy.signal import find_peaks
+    The peaks are the largest values in each half of the stance, so that ripples do not count.
 
-    peaks, _ = find_peaks(load, prominence=0.01 * load.max())
-    if len(peaks) < 2:
-        return None
-    # The highest in each half of the stance, so that ripples do not count.
-    middle = (time[0] + time[-1]) / 2
-    early, late = peaks[time[peaks] < middle], peaks[time[peaks] >= middle]
-    if not (early.size and late.size):
-        return None
-    first, second = early[np.argmax(load[early])], late[np.argmax(load[late])]
+    Returns:
+        None where the force does not fall by a hundredth between them.
+    """
+    late = time >= (time[0] + time[-1]) / 2
+    first = int(np.argmax(np.where(late, -np.inf, load)))
+    second = int(np.argmax(np.where(late, load, -np.inf)))
     valley = first + int(np.argmin(load[first : second + 1]))
+    if load[valley] > 0.99 * min(load[first], load[second]):
+        return None
     return {
         name: (float(time[i]), float(load[i]))
         for name, i in (("first peak", first), ("valley", valley), ("second peak", second))
