@@ -25,8 +25,12 @@ def bones(subject: Subject) -> list[tuple[int, np.ndarray, np.ndarray]]:
     return lines
 
 
-def stick_figures(subject: Subject, q: np.ndarray) -> np.ndarray:
-    """The lines of stick figures in the world [m], shape (n, n_lines, 2, 3)."""
+def stick_figures(subject: Subject, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Stick figures of several frames.
+
+    Returns:
+        The body that carries each line, and the lines in the world [m], shape (n, n_lines, 2, 3).
+    """
     lines = bones(subject)
     poses = subject.poses(q)
     index = np.array([body for body, _, _ in lines])
@@ -34,4 +38,4 @@ def stick_figures(subject: Subject, q: np.ndarray) -> np.ndarray:
     ends = np.stack(
         [np.stack([a for _, a, _ in lines]), np.stack([b for _, _, b in lines])], axis=1
     )
-    return position[:, :, None] + np.einsum("nkij,kej->nkei", rotation, ends)
+    return index, position[:, :, None] + np.einsum("nkij,kej->nkei", rotation, ends)

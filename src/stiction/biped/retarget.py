@@ -14,6 +14,10 @@ from stiction.biped.subject import Subject
 # From the pelvis' origin to the midpoint of the hips, for a stature of 1.80 m: [Delp1990].
 HIPS = np.array([-0.0707, -0.0661, 0.0])
 _STATURE = 1.80
+# At zero angles the lumbar joint of [Rajagopal2016] and of its forerunners lies 3 cm behind the
+# hips, and the torso's centre of mass 3 cm behind the joint; here both are straight above. The
+# trunk is turned back by so much [rad] that its weight comes where it is in those models.
+TRUNK_LEAN = 0.16
 # The human's axes (forward, left, up) in OpenSim's (forward, up, right).
 _AXES = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 # the human's joint: OpenSim's coordinate, both without their side
@@ -78,8 +82,8 @@ def retarget(columns: dict[str, np.ndarray], table: Table, subject: Subject) -> 
                     angle = -angle  # older models count flexion of the knee as negative
                 values[f"{side}_{joint}"] = angle
     for joint, (name, sign) in _TRUNK.items():
-        if name in columns:
-            values[joint] = sign * columns[name]
+        values[joint] = sign * columns.get(name, zero)
+    values["waist_flexion"] = values["waist_flexion"] - TRUNK_LEAN
     note = f"coordinates of '{table.source}' are OpenSim's: carried over to the human's joints"
     return Table(
         table.source,

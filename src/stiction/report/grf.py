@@ -62,7 +62,7 @@ def summarize(reactions: GroundReactions, comparison: Comparison | None) -> dict
                 foot: {
                     "down": float(shares.down[:, k].mean()),
                     "largest_vertical": float((shares.foot_force[:, k] @ reactions.axes.up).max()),
-                    "stances": _stances(time, shares.down[:, k]),
+                    "stances": _stances(reactions, k),
                 }
                 for k, foot in enumerate(reactions.feet)
             },
@@ -200,8 +200,12 @@ def describe_filter(summary: dict[str, Any]) -> str:
     return f"{summary['filter']}, cut-off {summary['cutoff']:.3g} Hz, {how}"
 
 
-def _stances(time: np.ndarray, down: np.ndarray) -> list[list[float]]:
+def _stances(reactions: GroundReactions, foot: int) -> list[list[float]]:
+    """From when to when a foot bears a twentieth of the weight."""
+    load = reactions.shares.foot_force[:, foot] @ reactions.axes.up
+    down = load > 0.05 * reactions.subject.weight
     edges = np.flatnonzero(np.diff(np.concatenate([[False], down, [False]]).astype(int)))
+    time = reactions.time
     return [[float(time[a]), float(time[b - 1])] for a, b in edges.reshape(-1, 2)]
 
 

@@ -46,7 +46,12 @@ def foot_forces(reactions: GroundReactions, measured: Measured | None = None):
         axes[0, k].set_title(f"{foot} foot")
         axes[-1, k].set_xlabel("time [s]")
     if measured is not None:
-        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+        figure.legend(
+            *axes[0, 0].get_legend_handles_labels(),
+            loc="outside upper center",
+            ncols=2,
+            frameon=False,
+        )
     return figure
 
 
@@ -60,7 +65,9 @@ def total_force(reactions: GroundReactions, measured: Measured | None = None):
         axis.set_ylabel(f"{name} [N]")
     axes[-1].set_xlabel("time [s]")
     if measured is not None:
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+        figure.legend(
+            *axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False
+        )
     return figure
 
 
