@@ -100,7 +100,7 @@ def point_motion(
     index = jnp.asarray(carriers)
     R, R_rate = pose.rotation[index], rate.rotation[index]
     down = bodies.gravity / jnp.linalg.norm(bodies.gravity)
-    below = radius[:, None] * down
+    below = radius[:, None] * down[None]
     center = pose.position[index] + rotate(R, position)
     velocity = rate.position[index] + rotate(R_rate, position)
     w = angular_velocity(R, R_rate)

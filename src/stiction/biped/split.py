@@ -165,7 +165,7 @@ def split_shares(
         slack: As for `split_reaction`.
     """
     slack = jnp.full(3, SLACK, forces.dtype) if slack is None else slack
-    unit = jnp.eye(3, dtype=forces.dtype)
+    unit = jnp.eye(3, dtype=forces.dtype)[None, None]
     by_foot = (feet[:, :, None, None] * unit).reshape(len(points), -1, 3)
     soft = jnp.concatenate([jnp.zeros(forces.size, forces.dtype), slack])
     b = jnp.concatenate([forces.ravel(), moment])

@@ -150,7 +150,7 @@ def read_polynomial(element: ET.Element) -> PPoly:
         if kind == "PiecewiseLinearFunction":
             return _extended(PPoly(np.stack([np.diff(y) / np.diff(x), y[:-1]]), x), 1)
         if kind == "GCVSpline":
-            half_order = round(document.number(element, "half_order", 3))
+            half_order = round(document.number(element, "half_order", 3.0))
             return natural_spline(x, y, degree=2 * half_order - 1)
         return simm_spline(x, y)
     raise unknown("kind of function that stiction reads", kind, KINDS)
