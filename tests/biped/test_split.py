@@ -121,7 +121,7 @@ def test_no_other_forces_are_better(aim):
     )
     value = ours @ H @ ours / 2 - c @ ours
     assert value <= theirs.fun + 1e-7 * (1 + abs(theirs.fun))
-    assert_allclose(ours, theirs.x, atol=2e-3)
+    assert_allclose(ours, theirs.x, atol=5e-3)  # SLSQP stalls at the tips of cones
     assert (np.abs(room(ours)) < 1e-9).any()  # the cones matter here
 
 

@@ -148,7 +148,7 @@ def numbers_in(
             return values
     except ValueError:
         pass  # empty cells or words: read again, cell by cell
-    cells = [row.strip().split(delimiter) for row in rows]
+    cells = [row.split(delimiter) for row in rows]  # spaces around a number do no harm
     for (i, _), row in zip(lines, cells, strict=True):
         if len(row) != width:
             raise InputError(
