@@ -31,13 +31,10 @@ def compare(reactions: GroundReactions, measured: Measured) -> Comparison:
     frames, weight = measured.frames, reactions.subject.weight
     axes = reactions.axes
     directions = {"forward": axes.forward, "vertical": axes.up, "lateral": axes.left}
-    complete = (
-        measured.known.all(axis=1) if measured.known.size else np.ones(len(measured.time), bool)
-    )
     rows, pressures, stances = [], [], []
     for name, along in directions.items():
         a, b = reactions.force[frames] @ along, measured.total @ along
-        rows.append({"of": "total", "direction": name, **_errors(a, b, complete, weight)})
+        rows.append({"of": "total", "direction": name, **_errors(a, b, measured.complete, weight)})
     for k, foot in enumerate(reactions.feet):
         computed = reactions.shares.foot_force[frames, k]
         known = measured.known[:, k]

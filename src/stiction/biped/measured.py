@@ -24,7 +24,9 @@ class Measured:
         total: Force [N].
         feet: Force of each foot [N], shape (n, n_feet, 3).
         pressure: Centre of pressure of each foot [m], nan where not loaded or not known.
-        known: Whether a foot's force was measured: it may have stepped beside the plates.
+        known: Whether a foot's force was measured: it may have stepped beside the plates, or both
+            feet on one.
+        complete: Whether all of the total was measured.
         notes: What was found.
     """
 
@@ -34,6 +36,7 @@ class Measured:
     feet: np.ndarray
     pressure: np.ndarray
     known: np.ndarray
+    complete: np.ndarray
     notes: tuple[str, ...]
 
 
@@ -82,10 +85,17 @@ def measured_on_frames(plates: Plates, reactions: GroundReactions) -> Measured:
             " it is in another frame and was not compared"
         )
     known = _known(load, reactions, frames)
-    if not known.all():
+    up = reactions.axes.up
+    complete = total @ up > 0.6 * (reactions.force[frames] @ up)
+    complete |= known.all(axis=1) if known.size else False
+    shared = complete & ~known.all(axis=1)
+    if shared.any():
+        notes.append("both feet stood on one plate: their forces are compared in total only")
+        known &= ~shared[:, None]
+    if not complete.all():
         notes.append("some steps were beside the plates and are not compared")
-    notes += _weights(total, known, reactions)
-    return Measured(t, frames, total, feet, pressure, known, tuple(notes))
+    notes += _weights(total[complete] @ up, reactions.force[frames][complete] @ up, reactions)
+    return Measured(t, frames, total, feet, pressure, known, complete, tuple(notes))
 
 
 def _averaged(time: np.ndarray, values: np.ndarray, at: np.ndarray, period: float) -> np.ndarray:
@@ -226,16 +236,14 @@ def _known(load: np.ndarray, reactions: GroundReactions, frames: slice) -> np.nd
     return known
 
 
-def _weights(total, known, reactions) -> list[str]:
-    up, weight = reactions.axes.up, reactions.subject.weight
-    complete = known.all(axis=1) if known.size else np.ones(len(total), bool)
-    if complete.sum() < 10:
-        return []
-    mean = float((total[complete] @ up).mean())
-    computed = float((reactions.force[: len(total)][complete] @ up).mean())
-    if abs(mean - computed) < 0.1 * weight:
+def _weights(measured: np.ndarray, computed: np.ndarray, reactions: GroundReactions) -> list[str]:
+    """A note if the plates bear another weight than the model has."""
+    if (
+        len(measured) < 10
+        or abs(measured.mean() - computed.mean()) < 0.1 * reactions.subject.weight
+    ):
         return []
     return [
-        f"the plates bear {mean:.0f} N on average, the model {computed:.0f} N: does the model have"
-        " the subject's mass?"
+        f"the plates bear {measured.mean():.0f} N on average, the model {computed.mean():.0f} N:"
+        " does the model have the subject's mass?"
     ]

@@ -14,6 +14,7 @@ accelerations come from the poses by differentiating along q(t), so that they ho
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from stiction._arrays import Array, Float
 from stiction.biped.subject import Bodies
@@ -97,7 +98,7 @@ def point_motion(
         q_rate: Their derivatives by time.
     """
     pose, rate = jax.jvp(bodies.poses, (q,), (q_rate,))
-    index = jnp.asarray(carriers)
+    index = np.array(carriers, int)
     R, R_rate = pose.rotation[index], rate.rotation[index]
     down = bodies.gravity / jnp.linalg.norm(bodies.gravity)
     below = radius[:, None] * down[None]

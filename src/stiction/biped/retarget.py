@@ -78,7 +78,7 @@ def retarget(columns: dict[str, np.ndarray], table: Table, subject: Subject) -> 
     for side, letter in (("left", "l"), ("right", "r")):
         for joint, name in _LIMBS.items():
             if (angle := columns.get(f"{name}_{letter}")) is not None:
-                if joint == "knee_flexion" and abs(angle.min()) > abs(angle.max()):
+                if joint == "knee_flexion" and angle.mean() < 0:
                     angle = -angle  # older models count flexion of the knee as negative
                 values[f"{side}_{joint}"] = angle
     for joint, (name, sign) in _TRUNK.items():

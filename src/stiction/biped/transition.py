@@ -13,6 +13,8 @@ level walking and know nothing of the moment; here it is an option, beside the s
 
 import numpy as np
 
+_INSIDE = 0.99  # of the cone: on its very edge every point's force would be forced
+
 
 def fade(t: np.ndarray, half: float) -> tuple[np.ndarray, np.ndarray]:
     """What is left of the forward part and of the others, at t after the other foot's landing.
@@ -80,7 +82,7 @@ def inside_cones(
     part = np.clip(share[:, 2] / np.maximum(force[:, 2], 1e-300), 0, 1)[:, None] * force
 
     def inside(f):
-        return np.linalg.norm(f[:, :2], axis=1) <= mu * f[:, 2] * (1 - 1e-4)
+        return np.linalg.norm(f[:, :2], axis=1) <= _INSIDE * mu * f[:, 2]
 
     low, high = np.zeros(len(share)), np.ones(len(share))
     high = np.where(inside(share) & inside(force - share), 0.0, high)

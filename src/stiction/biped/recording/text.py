@@ -14,7 +14,7 @@ from stiction._errors import InputError
 from stiction.biped.recording.table import Table
 
 STORAGE = (".mot", ".sto")
-_TIME = ("time", "t", "time_s")
+_TIME = ("time", "t", "time_s", "timestamp")
 # unit -> the factor that makes it SI, and whether it is one of an angle.
 _UNITS = {
     "deg": (np.pi / 180, True),
@@ -117,7 +117,7 @@ def _labelled(path: Path, lines: list[str]) -> tuple[list[str], list[tuple[int, 
     ]
     if len(body) < 2:
         raise InputError(f"`{path}` must have a line of labels and rows below it, found none")
-    head = body[0][1]
+    head = body[0][1].lstrip(" %")  # MATLAB's comment sign
     delimiter = next((d for d in (",", ";", "\t") if d in head), None)
     return [label.strip().strip('"') for label in head.split(delimiter)], body[1:], delimiter
 
