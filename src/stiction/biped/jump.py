@@ -151,7 +151,9 @@ def _weigh(time, force, takeoff: int, usual: float) -> tuple[float, str, int | N
     if best is not None:
         return float(force[best : best + width].mean()), "standing still before the jump", best
     ends = [force[: width // 5], force[-(width // 5) :]]
-    if all(e.std() < _STILL * usual and abs(e.mean() - usual) < 0.2 * usual for e in ends):
+    means = [float(e.mean()) for e in ends]
+    still = all(e.std() < _STILL * m for e, m in zip(ends, means, strict=True))
+    if still and min(means) > 0.9 * max(means) > 0.3 * usual:
         # At rest at both ends: all impulse together is the weight's.
         mean = np.trapezoid(force, time) / (time[-1] - time[0])
         return float(mean), "mean force of a record that begins and ends at rest", 0
