@@ -83,7 +83,7 @@ def test_derivative_of_the_final_state_agrees_with_finite_differences(name):
 
     def final(dq, v):
         start = stiction.add_velocity(mechanism, q, dq)
-        run = stiction.simulate(mechanism, start, v, until=0.5, samples=2, solver=TIGHT)
+        run = stiction.simulate(mechanism, start, v, until=0.1, samples=2, solver=TIGHT)
         return jnp.concatenate([stiction.difference(mechanism, q, run.q[-1]), run.v[-1]])
 
     zero = jnp.zeros(mechanism.nv)
@@ -112,7 +112,8 @@ def test_derivative_by_a_mass_agrees_with_finite_differences():
     h = 1e-5
     step = jnp.zeros_like(mass).at[2].set(h)
     expected = (final(mass + step) - final(mass - step)) / (2 * h)
-    np.testing.assert_allclose(jax.grad(final)(mass)[2], expected, rtol=1e-7)
+    # Finite differences of a motion that is exact to about 1e-11 are exact to about 1e-6.
+    np.testing.assert_allclose(jax.grad(final)(mass)[2], expected, rtol=1e-6)
 
 
 def test_changing_numbers_does_not_compile_again(monkeypatch):

@@ -7,7 +7,7 @@ import warnings
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import grf, info, jump, reproduce, run, scenes
+from stiction.cli import grf, info, jump, motions, reproduce, run, scenes
 
 app = typer.Typer(
     name="stiction",
@@ -39,6 +39,7 @@ def options(
 
 app.command()(run.run)
 app.command()(info.info)
+app.command()(motions.motions)
 app.command()(scenes.scenes)
 app.command()(reproduce.reproduce)
 app.command()(grf.grf)

@@ -1,6 +1,7 @@
-"""Controls: functions of (t, q, v) that give every actuator its command.
+"""Controls: functions of (t, q, v, modes) that give every actuator its command.
 
-A control is any callable; those with array fields are `eqx.Module`s, so that their numbers can be
+`modes` holds 0 (open), 1 (stick) or 2 (slip) for each contact and is empty in free motion. A
+control is any callable; those with array fields are `eqx.Module`s, so that their numbers can be
 changed, batched and differentiated without compiling again.
 """
 
@@ -19,8 +20,8 @@ class HarmonicControl(eqx.Module):
     frequency: Float[Array, "nu"]  # [Hz]
     phase: Float[Array, "nu"]  # [rad]
 
-    def __call__(self, t: Scalar, q: Float[Array, "nq"], v: Float[Array, "nv"]) -> Array:
-        del q, v
+    def __call__(self, t: Scalar, q: Array, v: Array, modes: Array) -> Float[Array, "nu"]:
+        del q, v, modes
         angle = 2 * jnp.pi * self.frequency * t + self.phase
         return self.offset + self.amplitude * jnp.sin(angle)
 

@@ -7,9 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, ScalarLike
-from stiction._errors import InputError
-from stiction.engines.control import no_control
+from stiction._arrays import Array
 from stiction.engines.result import RESULTS, Trajectory
 from stiction.engines.solver import Solver
 from stiction.mechanism import (
@@ -28,46 +26,8 @@ from stiction.mechanism import (
 Control = Callable[..., Array]
 
 
-def simulate(
-    mechanism: Mechanism,
-    q: Float[Array, "nq"],
-    v: Float[Array, "nv"],
-    *,
-    until: ScalarLike,
-    control: Control | None = None,
-    samples: int = 501,
-    solver: Solver | None = None,
-    throw: bool = True,
-) -> Trajectory:
-    """The motion from the state (q, v) over `until` seconds.
-
-    Differentiable, jittable and vmappable over states, times, masses, tolerances and controls.
-
-    Args:
-        mechanism: What moves.
-        q: The initial configuration; quaternions are brought to unit length.
-        v: The initial velocity.
-        until: Duration [s].
-        control: A function of (t, q, v) giving a command for each actuator; none by default.
-        samples: Number of equally spaced times at which the motion is kept.
-        solver: Method and tolerances.
-        throw: Raise a `RunError` if the run fails (outside `jit`); otherwise see `result`.
-    """
-    q, v = jnp.asarray(q), jnp.asarray(v)
-    for name, value, size in (("q", q, mechanism.nq), ("v", v, mechanism.nv)):
-        if value.shape != (size,):
-            raise InputError(f"`{name}` has shape {value.shape}, expected ({size},)")
-    if samples < 2:
-        raise InputError(f"`samples` must be at least 2, got {samples}")
-    solver = Solver() if solver is None else solver
-    control = no_control(mechanism.nu) if control is None else control
-    trajectory = _simulate(mechanism, q, v, jnp.asarray(until, q.dtype), control, solver, samples)
-    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(trajectory))
-    return trajectory.check() if throw and not traced else trajectory
-
-
 @eqx.filter_jit
-def _simulate(
+def simulate_free(
     mechanism: Mechanism,
     q0: Array,
     v0: Array,
@@ -76,9 +36,12 @@ def _simulate(
     solver: Solver,
     samples: int,
 ) -> Trajectory:
+    """The motion from (q0, v0) over `until` seconds."""
+    no_contacts = jnp.zeros(0, int)
+
     def field(t, state, _):
         q, v, _ = state
-        u = control(t, q, v)
+        u = control(t, q, v, no_contacts)
         drive, damping = actuator_force(mechanism, q, v, u), damping_force(mechanism, v)
         force = spring_force(mechanism, q) + damping + drive
         # Work is integrated along with the motion, so that the energy ledger can close.
@@ -102,9 +65,10 @@ def _simulate(
     assert solution.ys is not None
     q, v, work = solution.ys
     q = jax.vmap(lambda x: normalize(mechanism, x))(q)
-    u = jax.vmap(control)(times, q, v)
+    u = jax.vmap(lambda t, q, v: control(t, q, v, no_contacts))(times, q, v)
     finite = jnp.all(jnp.isfinite(v)) | (solution.result != diffrax.RESULTS.successful)
     result = RESULTS.where(finite, RESULTS.promote(solution.result), RESULTS.not_finite)
+    nothing = jnp.zeros_like(times)
     return Trajectory(
         time=times,
         q=q,
@@ -113,10 +77,15 @@ def _simulate(
         potential=jax.vmap(lambda a: potential_energy(mechanism, a))(q),
         actuator_work=work[:, 0],
         damping_loss=work[:, 1],
+        friction_loss=nothing,
+        impact_loss=nothing,
+        support_work=nothing,
         effort=jax.vmap(lambda a, b, c: actuator_effort(mechanism, a, b, c))(q, v, u),
+        force=jnp.zeros((samples, 0, 3), q.dtype),
+        modes=jnp.zeros((samples, 0), int),
+        events=None,
+        n_events=jnp.asarray(0),
+        drift=jnp.zeros((), q.dtype),
         steps=solution.stats["num_steps"],
         result=result,
     )
-
-
-__all__ = ["simulate"]

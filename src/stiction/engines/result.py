@@ -1,6 +1,6 @@
 """What every engine returns: a trajectory of arrays, and its labelled form for people and disks."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import diffrax
 import equinox as eqx
@@ -23,12 +23,18 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
         "The motion became infinite or undefined. Check masses and forces, or tighten the"
         " tolerances."
     )
+    events_used_up = "The maximum number of events was reached. Try increasing `max_events`."
+    cascade = (
+        "Events follow each other without time going on. The contact problem may have no"
+        " solution here; try another impact law."
+    )
 
 
 class Trajectory(eqx.Module):
     """A simulated motion, sampled at `time`. Arrays may have leading batch axes.
 
-    Energies close: kinetic + potential = their initial sum + actuator_work - damping_loss.
+    Energies close: kinetic + potential = their initial sum + actuator_work + support_work
+    - damping_loss - friction_loss - impact_loss. In free motion there are no contacts (n = 0).
     """
 
     time: Float[Array, "*batch n_samples"]  # [s]
@@ -38,7 +44,15 @@ class Trajectory(eqx.Module):
     potential: Float[Array, "*batch n_samples"]  # gravity and springs [J]
     actuator_work: Float[Array, "*batch n_samples"]  # done since the start [J]
     damping_loss: Float[Array, "*batch n_samples"]  # lost in joint dampers since the start [J]
+    friction_loss: Float[Array, "*batch n_samples"]  # lost in sliding contacts [J]
+    impact_loss: Float[Array, "*batch n_samples"]  # lost in impacts [J]
+    support_work: Float[Array, "*batch n_samples"]  # done by moving supports [J]
     effort: Float[Array, "*batch n_samples nu"]  # of actuators [N or N·m]
+    force: Float[Array, "*batch n_samples n dim"]  # of contacts [N]
+    modes: Int[Array, "*batch n_samples n"]  # 0 open, 1 stick, 2 slip
+    events: Any  # a `Happening` with a leading axis of `max_events`, or None
+    n_events: Int[Array, "*batch"]
+    drift: Float[Array, "*batch"]  # largest gap that a kept contact had after a step [m]
     steps: Int[Array, "*batch"]  # accepted and rejected
     result: RESULTS  # type: ignore[valid-type]
 
@@ -50,7 +64,9 @@ class Trajectory(eqx.Module):
     def ledger_error(self) -> Float[ArrayLike, "*batch n_samples"]:
         """How far the energies are from closing [J]: the integration's error, and nothing else."""
         energy = self.kinetic + self.potential
-        return energy - energy[..., :1] - self.actuator_work + self.damping_loss
+        gained = self.actuator_work + self.support_work
+        lost = self.damping_loss + self.friction_loss + self.impact_loss
+        return energy - energy[..., :1] - gained + lost
 
     def check(self) -> "Trajectory":
         """Raise a `RunError` unless the run ended well."""

@@ -6,6 +6,7 @@ from stiction.mechanism.configuration import (
     normalize,
     random_state,
     rate,
+    velocity_of_rate,
 )
 from stiction.mechanism.dynamics import (
     bias_force,
@@ -71,5 +72,6 @@ __all__ = [
     "solve_mass_matrix",
     "spring_force",
     "total_mass",
+    "velocity_of_rate",
     "world_poses",
 ]

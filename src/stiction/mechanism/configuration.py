@@ -44,6 +44,16 @@ def rate(mechanism: Mechanism, q: Float[Array, "nq"], v: Float[Array, "nv"]) -> 
     return layout.join(v[layout.plain_v], quat_multiply(q[layout.quat_q], spin) / 2)
 
 
+def velocity_of_rate(
+    mechanism: Mechanism, q: Float[Array, "nq"], q_dot: Float[Array, "nq"]
+) -> Float[Array, "nv"]:
+    """The v whose `rate` is `q_dot`: its inverse."""
+    layout = _Layout.of(mechanism.tree)
+    spin = 2 * quat_multiply(quat_conjugate(q[layout.quat_q]), q_dot[layout.quat_q])
+    v = jnp.zeros(mechanism.nv, q.dtype)
+    return v.at[layout.plain_v].set(q_dot[layout.plain_q]).at[layout.quat_v].set(spin[:, 1:])
+
+
 def normalize(mechanism: Mechanism, q: Float[Array, "nq"]) -> Float[Array, "nq"]:
     """q with its quaternions brought back to unit length."""
     layout = _Layout.of(mechanism.tree)

@@ -10,7 +10,6 @@ Composite inertias and forces accumulate by products with the constant masks of 
 """
 
 import jax.numpy as jnp
-import jax.scipy.linalg as jsl
 import numpy as np
 
 from stiction._arrays import Array, Float
@@ -22,6 +21,7 @@ from stiction.mechanism.kinematics import (
     motion,
     subspace_rate,
 )
+from stiction.mechanism.linear import cholesky, solve_factored
 from stiction.mechanism.mechanism import Mechanism
 from stiction.mechanism.spatial import cross, force_cross, multiply, rotate
 
@@ -37,7 +37,7 @@ def bias_force(
 ) -> Float[Array, "nv"]:
     """c(q, v): the joint forces that hold v constant, gravity included (MuJoCo's `qfrc_bias`)."""
     state = motion(mechanism, q)
-    return _bias_force(mechanism, state, body_inertias(mechanism, state), v)
+    return bias_force_at(mechanism, state, body_inertias(mechanism, state), v)
 
 
 def forward_dynamics(
@@ -49,8 +49,8 @@ def forward_dynamics(
     """Acceleration under joint forces: solves M v̇ = force - c."""
     state = motion(mechanism, q)
     inertias = body_inertias(mechanism, state)
-    M_lower = _lower_mass_matrix(mechanism, state, inertias)  # all that the factors need
-    c = _bias_force(mechanism, state, inertias, v)
+    M_lower = lower_mass_matrix(mechanism, state, inertias)  # all that the factors need
+    c = bias_force_at(mechanism, state, inertias, v)
     return solve_mass_matrix(M_lower, force - c)
 
 
@@ -71,7 +71,7 @@ def solve_mass_matrix(
     M: Float[Array, "nv nv"], force: Float[Array, "nv *k"]
 ) -> Float[Array, "nv *k"]:
     """M⁻¹ force, by Cholesky factors of the lower triangle of M."""
-    return jsl.cho_solve((jnp.linalg.cholesky(M, symmetrize_input=False), True), force)
+    return solve_factored(cholesky(M), force)
 
 
 def body_inertias(mechanism: Mechanism, state: Motion) -> Float[Array, "n_bodies 10"]:
@@ -117,11 +117,11 @@ def _mass_matrix(
     mechanism: Mechanism, state: Motion, inertias: Float[Array, "n_bodies 10"]
 ) -> Float[Array, "nv nv"]:
     # Freedoms of one joint couple both ways; keep each pair once.
-    lower = jnp.tril(_lower_mass_matrix(mechanism, state, inertias))
+    lower = jnp.tril(lower_mass_matrix(mechanism, state, inertias))
     return lower + jnp.tril(lower, -1).T
 
 
-def _lower_mass_matrix(
+def lower_mass_matrix(
     mechanism: Mechanism, state: Motion, inertias: Float[Array, "n_bodies 10"]
 ) -> Float[Array, "nv nv"]:
     """A matrix whose lower triangle is that of M; what is above the diagonal means nothing."""
@@ -155,7 +155,7 @@ def _inertial_force(
     return jnp.sum(state.S * carried, axis=-1)
 
 
-def _bias_force(
+def bias_force_at(
     mechanism: Mechanism,
     state: Motion,
     inertias: Float[Array, "n_bodies 10"],

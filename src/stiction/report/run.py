@@ -10,8 +10,10 @@ from stiction.mechanism.tree import HINGE, SLIDE
 from stiction.report.animate import animation
 from stiction.report.figures import new_figure, save_figure
 from stiction.report.page import Report
+from stiction.report.strobe import strobe
 from stiction.scenes.run import Run
 
+_INSTANTS = 12  # at which the mechanism is drawn
 _MAX_CURVES = 10  # more lines than this in one figure tell nothing
 
 
@@ -45,6 +47,7 @@ def write_run(run: Run, directory) -> Path:
     dataset = run.trajectory.to_dataset(run.mechanism)
     dataset.to_netcdf(directory.file("trajectory.nc"), engine="h5netcdf")
     figures = {
+        "motion": (_motion(run), "The mechanism at twelve instants, later ones darker"),
         "coordinates": (_coordinates(run), "Coordinates against time"),
         "energy": (_energy(run), "Energy against time, and what the ledger leaves unexplained"),
     }
@@ -52,7 +55,7 @@ def write_run(run: Run, directory) -> Path:
         figures["effort"] = (_effort(run), "Actuator effort against time")
     summary = summarize_run(run)
     report = Report(run.scenario.title or run.mechanism.name)
-    report.raw(animation(run).to_html())
+    report.animation(animation(run))
     report.heading("In numbers")
     energy = summary["energy"]
     report.table(
@@ -73,6 +76,12 @@ def write_run(run: Run, directory) -> Path:
     report.heading("Scenario")
     report.table(_flat(run.scenario.model_dump(exclude_none=True)))
     return report.write(directory.file("report.html"))
+
+
+def _motion(run: Run):
+    q = np.asarray(run.trajectory.q)
+    q = q[np.isfinite(q).all(axis=1)]
+    return strobe(run.mechanism, q[np.linspace(0, len(q) - 1, _INSTANTS).astype(int)], path=q)
 
 
 def _coordinates(run: Run):
