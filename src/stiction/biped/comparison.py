@@ -34,7 +34,9 @@ def compare(reactions: GroundReactions, measured: Measured) -> Comparison:
     rows, pressures, stances = [], [], []
     for name, along in directions.items():
         a, b = reactions.force[frames] @ along, measured.total @ along
-        rows.append({"of": "total", "direction": name, **_errors(a, b, measured.complete, weight)})
+        errors = _errors(a, b, measured.complete, weight)
+        errors["single support [% BW]"] = float("nan")
+        rows.append({"of": "total", "direction": name, **errors})
     for k, foot in enumerate(reactions.feet):
         computed = reactions.shares.foot_force[frames, k]
         known = measured.known[:, k]

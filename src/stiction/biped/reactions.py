@@ -20,12 +20,11 @@ from stiction.biped.recording.even import make_even
 from stiction.biped.recording.table import Table
 from stiction.biped.sharing import SPLITS, Axes, Shares, share
 from stiction.biped.smoothing import Smoothed, smooth
-from stiction.biped.subject import Bodies, Subject
+from stiction.biped.subject import Bodies, Subject, padded
 from stiction.biped.touch import GAP_TOLERANCE, SPEED_TOLERANCE, Touch, touching
 
 FRICTION = 0.8
 _GROUND = 0.1  # m; a floor nearer to zero than this is at zero
-_CHUNK = 256  # frames are padded to a multiple of this, so that records share a program
 
 
 @dataclass(frozen=True)
@@ -172,15 +171,12 @@ def _check(split: str, friction: float, gap_tolerance: float, speed_tolerance: f
 def _kinematics(subject: Subject, motion: Smoothed) -> tuple[Reaction, PointMotion]:
     """Total reaction and motion of the soles' points in every frame."""
     n = len(motion.time)
-    pad = ((0, -n % _CHUNK), (0, 0))
-    padded = (np.pad(x, pad, mode="edge") for x in (motion.q, motion.rate, motion.acceleration))
+    frames = (jnp.asarray(padded(x)) for x in (motion.q, motion.rate, motion.acceleration))
     soles = subject.soles
     at = np.zeros((0, 3)) if soles is None else soles.position
     radius = np.zeros(0) if soles is None else soles.radius
     carriers = () if soles is None else tuple(int(b) for b in soles.bodies)
-    found = _all_frames(
-        subject.bodies, carriers, jnp.asarray(at), jnp.asarray(radius), *map(jnp.asarray, padded)
-    )
+    found = _all_frames(subject.bodies, carriers, jnp.asarray(at), jnp.asarray(radius), *frames)
     return jax.tree.map(lambda x: np.asarray(x)[:n], found)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from stiction._errors import InputError
 from stiction.biped.split import SLACK, split_reaction, split_shares
+from stiction.biped.subject import padded
 from stiction.biped.touch import Touch
 from stiction.biped.transition import inside_cones, smooth_transition
 
@@ -172,7 +173,8 @@ def _pivot_height(F: np.ndarray, N: np.ndarray, c: np.ndarray, down: np.ndarray)
 def _solve(F, N, r, near, mu, loaded, slack, group, pivot, use_pivot):
     """Split every loaded frame; the others are given a harmless problem and come out as zero."""
     F, N, near, mu = _harmless(F, N, near, mu, loaded)
-    done = _split_frames(*map(jnp.asarray, (F, N, r, near, mu, pivot, slack, group)), use_pivot)
+    frames = (jnp.asarray(padded(x)) for x in (F, N, r, near, mu, pivot))
+    done = _split_frames(*frames, jnp.asarray(slack), jnp.asarray(group), use_pivot)
     return _only(loaded, done)
 
 
@@ -198,7 +200,8 @@ def _smooth(time, F, N, r, near, mu, down, group, slack, loaded):
     shares = np.stack([first, F - first], axis=1)
     safe = np.where(use[:, None, None], shares, [0.0, 0.0, 0.5])
     _, N_safe, near_safe, mu_safe = _harmless(F, N, near, mu, use)
-    done = _share_frames(*map(jnp.asarray, (safe, N_safe, r, near_safe, mu_safe, slack, group)))
+    frames = (jnp.asarray(padded(x)) for x in (safe, N_safe, r, near_safe, mu_safe))
+    done = _share_frames(*frames, jnp.asarray(slack), jnp.asarray(group))
     f2, error2, ok2 = _only(use, done)
     f, error = np.where(use[:, None, None], f2, f), np.where(use[:, None], error2, error)
     return f, error, np.where(use, ok2, ok)
@@ -223,7 +226,8 @@ def _harmless(F, N, near, mu, use):
 
 
 def _only(use: np.ndarray, done) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    f, error, ok = (np.asarray(x) for x in (done.force, done.moment_error, done.converged))
+    n = len(use)
+    f, error, ok = (np.asarray(x)[:n] for x in (done.force, done.moment_error, done.converged))
     return np.where(use[:, None, None], f, 0.0), np.where(use[:, None], error, 0.0), ok | ~use
 
 

@@ -17,6 +17,7 @@ from stiction.mechanism import Mechanism, Pose, world_poses
 from stiction.mechanism.tree import BALL, FREE, HINGE
 
 NO_RANGE = (-np.inf, np.inf)
+CHUNK = 256  # frames are padded to a multiple of this, so that recordings share a program
 
 
 @dataclass(frozen=True)
@@ -133,14 +134,20 @@ class Subject:
 
     def poses(self, q: Float[np.ndarray, "n nq"]) -> Pose:
         """World poses of all bodies in every frame, as NumPy arrays."""
-        found = _poses_of_frames(self.bodies.poses, jnp.asarray(q))
-        return jax.tree.map(np.array, found)
+        found = _poses_of_frames(self.bodies.poses, jnp.asarray(padded(q)))
+        return jax.tree.map(lambda x: np.array(x[: len(q)]), found)
 
     def body(self, name: str) -> int:
         """The index of a body."""
         if name not in self.body_names:
             raise unknown("body", name, self.body_names)
         return self.body_names.index(name)
+
+
+def padded(frames: np.ndarray) -> np.ndarray:
+    """The frames, the last one repeated up to a multiple of `CHUNK`."""
+    more = ((0, -len(frames) % CHUNK), *((0, 0) for _ in frames.shape[1:]))
+    return np.pad(frames, more, mode="edge")
 
 
 @eqx.filter_jit

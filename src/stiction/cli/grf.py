@@ -160,14 +160,14 @@ def _print(summary: dict) -> None:
     if "comparison" in summary:
         table = Table("of", "direction", "RMSE [% BW]", "single support", "correlation")
         for row in summary["comparison"]["components"]:
-            alone = row.get("single support [% BW]")
-            table.add_row(
-                row["of"],
-                row["direction"],
-                f"{row['RMSE [% BW]']:.2f}",
-                "" if alone is None else f"{alone:.2f}",
-                f"{row['correlation']:.3f}",
+            numbers = (
+                ("RMSE [% BW]", ".2f"),
+                ("single support [% BW]", ".2f"),
+                ("correlation", ".3f"),
             )
+            # What is not known (nan) is left empty.
+            cells = (f"{row[k]:{f}}" if row[k] == row[k] else "" for k, f in numbers)
+            table.add_row(row["of"], row["direction"], *cells)
     else:
         table = Table("foot", "bears load", "largest vertical force", "stances")
         for foot, row in summary["feet"].items():

@@ -92,7 +92,9 @@ def write_grf(
     if comparison is not None:
         report.heading("Against the force plates")
         report.table(_rounded(comparison.components))
-        report.table(_rounded(comparison.pressure))
+        if comparison.pressure:
+            report.text("Centre of pressure, computed less measured:")
+            report.table(_rounded(comparison.pressure))
     figures = {"total": (grf_figures.total_force(reactions, measured), "Force of all feet")}
     if reactions.feet:
         write_csv(reactions, directory.file("feet.csv"))

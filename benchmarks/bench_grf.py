@@ -1,0 +1,170 @@
+"""Ground reactions from recorded motion: one trial end to end, and its two costly parts.
+
+The recording is looked for in `STICTION_DATA`; without it the parts alone are timed. Peers:
+MuJoCo's `mj_inverse`, frame by frame, for the total force; SciPy's SLSQP, frame by frame, for the
+split.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from benchmarks.timing import best_time, machine, table
+from stiction.biped import (
+    compare,
+    ground_reactions,
+    human,
+    measured_on_frames,
+    read_motion,
+    read_osim,
+    read_plates,
+    subject_of_mechanism,
+    with_soles,
+)
+from stiction.biped.momentum import total_reaction
+from stiction.biped.split import SLACK, split_reaction
+from stiction.mechanism import load_mechanism
+
+FOLDER = Path(os.environ.get("STICTION_DATA", "data")) / "gait_subject01_walk23"
+MODEL, MOTION, PLATES = "subject01.osim", "subject01_walk1_ik.mot", "subject01_walk1_grf.mot"
+
+
+def main() -> None:
+    print(machine("mujoco", "scipy"), "\n")
+    rows = [total_force(), split()]
+    if (FOLDER / MODEL).is_file():
+        rows.append(trial())
+    else:
+        print(f"no recordings at '{FOLDER}' (set STICTION_DATA): no trial end to end\n")
+    table(rows)
+
+
+def trial() -> dict:
+    """A walk of 3.5 s at 60 Hz, 23 coordinates: files to comparison with the plates."""
+
+    def run():
+        subject = with_soles(read_osim(FOLDER / MODEL))
+        reactions = ground_reactions(read_motion(FOLDER / MOTION, subject), subject)
+        plates = read_plates(FOLDER / PLATES)
+        return compare(reactions, measured_on_frames(plates, reactions))
+
+    warm = best_time(run)
+    error = next(r["RMSE [% BW]"] for r in run().components if r["direction"] == "vertical")
+    return {
+        "what": "walk23, files to comparison",
+        "stiction [ms]": 1e3 * warm,
+        "error": f"{error:.2f} % BW",
+        "first call, new process [s]": cold_start(),
+    }
+
+
+def cold_start() -> float:
+    """Seconds of the command line in a new process with nothing compiled and nothing cached."""
+    code = "from stiction.cli.app import main; main()"
+    out = Path("out") / "bench-grf"
+    arguments = ["grf", FOLDER / MOTION, "--model", FOLDER / MODEL, "--plates", FOLDER / PLATES]
+    start = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments), "--out", str(out), "--json"],
+        check=True,
+        capture_output=True,
+        env=os.environ | {"STICTION_CACHE": "off"},
+    )
+    return time.perf_counter() - start
+
+
+def total_force(n: int = 256) -> dict:
+    """Force and moment of the 38-DOF human in n frames."""
+    import mujoco
+
+    mechanism = load_mechanism(human())
+    subject = subject_of_mechanism(mechanism)
+    rng = np.random.default_rng(0)
+    q = np.tile(subject.defaults, (n, 1))
+    q[:, 7:] += 0.3 * rng.standard_normal((n, 32))
+    v, a = 0 * q, 0 * q
+    v[:, 7:], a[:, 7:] = rng.standard_normal((2, n, 32))  # the base rests: q̇ is v
+    frames = jax.jit(jax.vmap(lambda *s: total_reaction(subject.bodies, *s)))
+    state = tuple(map(jnp.asarray, (q, v, a)))
+    ours = best_time(lambda: frames(*state))
+
+    model = mujoco.MjModel.from_xml_string(human())
+    data = mujoco.MjData(model)
+    force = np.zeros((n, 3))
+
+    def theirs():
+        for k in range(n):
+            data.qpos[:] = q[k]
+            data.qvel[6:], data.qacc[6:] = v[k, 7:], a[k, 7:]
+            mujoco.mj_inverse(model, data)
+            force[k] = data.qfrc_inverse[:3]
+
+    seconds = best_time(theirs)
+    error = np.abs(np.asarray(frames(*state).force) - force).max()
+    return {
+        "what": f"total force, 38 DOF, {n} frames",
+        "stiction [ms]": 1e3 * ours,
+        "peer [ms]": 1e3 * seconds,
+        "ratio": ours / seconds,
+        "error": f"{error:.1e} N",
+    }
+
+
+def split(n: int = 256, n_points: int = 12, n_peer: int = 8) -> dict:
+    """The least-norm split of n frames; the peer solves a few and is scaled up."""
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(0)
+    r = np.concatenate([rng.uniform(-0.3, 0.3, (n, n_points, 2)), np.zeros((n, n_points, 1))], -1)
+    near = rng.uniform(0.1, 1, (n, n_points))
+    F = np.concatenate([0.1 * rng.standard_normal((n, 2)), np.ones((n, 1))], axis=1)
+    N, mu = 0.05 * rng.standard_normal((n, 3)), np.full(n, 0.8)
+    frames = jax.jit(jax.vmap(split_reaction))
+    problem = tuple(map(jnp.asarray, (F, N, r, near, mu)))
+    ours = best_time(lambda: frames(*problem))
+    found = np.asarray(frames(*problem).force)
+
+    def quadratic(k):
+        turn = np.concatenate([np.cross(p, np.eye(3)).T for p in r[k]], axis=1)
+        H = np.diag(np.repeat(1 / near[k], 3)) + turn.T @ turn / SLACK
+        return H, turn.T @ N[k] / SLACK
+
+    def room(f):
+        f = f.reshape(-1, 3)
+        return (0.8 * f[:, 2]) ** 2 - (f[:, :2] ** 2).sum(1)
+
+    start, gains = time.perf_counter(), []
+    for k in range(n_peer):
+        H, c = quadratic(k)
+        answer = minimize(
+            lambda f, H=H, c=c: f @ H @ f / 2 - c @ f,
+            np.tile(F[k] / n_points, n_points),
+            jac=lambda f, H=H, c=c: H @ f - c,
+            method="SLSQP",
+            constraints=[
+                {"type": "eq", "fun": lambda f, k=k: f.reshape(-1, 3).sum(0) - F[k]},
+                {"type": "ineq", "fun": lambda f: f.reshape(-1, 3)[:, 2]},
+                {"type": "ineq", "fun": room},
+            ],
+            options={"maxiter": 300, "ftol": 1e-12},
+        )
+        f = found[k].ravel()
+        gains.append((f @ H @ f / 2 - c @ f - answer.fun) / abs(answer.fun))
+    seconds = (time.perf_counter() - start) / n_peer * n
+    return {
+        "what": f"split among {n_points} points, {n} frames",
+        "stiction [ms]": 1e3 * ours,
+        "peer [ms]": 1e3 * seconds,
+        "ratio": ours / seconds,
+        "error": f"{max(gains):.1e} of the peer's objective",
+    }
+
+
+if __name__ == "__main__":
+    main()
