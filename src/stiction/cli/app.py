@@ -7,7 +7,17 @@ import warnings
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import grf, info, jump, motions, reproduce, run, scenes
+from stiction.cli import (
+    grf,
+    info,
+    jump,
+    motions,
+    reproduce,
+    restitution,
+    run,
+    scenes,
+    translate,
+)
 
 app = typer.Typer(
     name="stiction",
@@ -44,6 +54,8 @@ app.command()(scenes.scenes)
 app.command()(reproduce.reproduce)
 app.command()(grf.grf)
 app.command()(jump.jump)
+app.command()(restitution.restitution)
+app.command()(translate.translate)
 
 
 def main(arguments: list[str] | None = None) -> None:
