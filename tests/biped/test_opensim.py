@@ -2,8 +2,6 @@
 
 import functools
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from helpers_biped import ANSWERS, EVERY_JOINT, HERE, WALKS
@@ -29,65 +27,60 @@ def model_path(name, request):
 
 @functools.cache
 def computed(path, name):
-    """The subject, and for each recorded sample its poses, reaction and motion of the base.
-
-    One compiled program for each model: poses, their derivatives along the base's coordinates, the
-    same along the sample's speeds, and the reaction.
-    """
+    """The subject, the state of every recorded sample, its motion and its reaction."""
     subject = read_osim(path)
-
-    @jax.jit
-    def everything(q, rate, acceleration):
-        poses, along = jax.jvp(subject.bodies.poses, (q,), (rate,))
-        base = jax.vmap(lambda d: jax.jvp(subject.bodies.poses, (q,), (d,))[1])(jnp.eye(len(q))[:6])
-        return poses, along, base, total_reaction(subject.bodies, q, rate, acceleration)
-
-    found = []
-    for sample in ANSWERS[name]["samples"]:
-        state = [
-            jnp.asarray([sample[k][c.name] for c in subject.coordinates])
-            for k in ("q", "rate", "acceleration")
-        ]
-        found.append((sample, state, jax.tree.map(np.asarray, everything(*state)), everything))
-    return subject, found
+    samples = ANSWERS[name]["samples"]
+    state = [
+        np.array([[sample[key][c.name] for c in subject.coordinates] for sample in samples])
+        for key in ("q", "rate", "acceleration")
+    ]
+    motion = subject.motion(*state)
+    return subject, samples, state, motion, total_reaction(subject.bodies, motion)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_poses_are_those_of_opensim(name, request):
-    subject, samples = computed(model_path(name, request), name)
+    subject, samples, _, motion, _ = computed(model_path(name, request), name)
     assert_allclose(subject.mass, ANSWERS[name]["mass"], rtol=1e-12)
-    for sample, _, (poses, _, _, _), _ in samples:
+    atol = POSE_TOLERANCE.get(name, 1e-6)
+    for k, sample in enumerate(samples):
         assert set(sample["poses"]) == set(subject.body_names) - {"ground"}
         for body, (position, rotation) in sample["poses"].items():
-            i, atol = subject.body(body), POSE_TOLERANCE.get(name, 1e-6)
-            assert_allclose(poses.position[i], position, atol=atol)
-            assert_allclose(poses.rotation[i], rotation, atol=atol)
+            i = subject.body(body)
+            assert_allclose(motion.pose.position[k, i], position, atol=atol)
+            assert_allclose(motion.pose.rotation[k, i], rotation, atol=atol)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_total_force_and_moment_are_those_of_opensims_inverse_dynamics(name, request):
     """Its generalised forces along the base's coordinates are the ground's virtual power."""
-    subject, samples = computed(model_path(name, request), name)
-    for sample, _, (poses, _, base, reaction), _ in samples:
-        about_body = reaction.moment - np.cross(poses.position[1], reaction.force)
-        for i, coordinate in enumerate(subject.base):
-            W = base.rotation[i, 1] @ poses.rotation[1].T
+    subject, samples, (q, _, _), motion, reaction = computed(model_path(name, request), name)
+    position, rotation = motion.pose.position[:, 1], motion.pose.rotation[:, 1]
+    about_body = reaction.moment - np.cross(position, reaction.force)
+    for i, coordinate in enumerate(subject.base):
+        along = np.zeros_like(q)
+        along[:, i] = 1
+        moved = subject.motion(q, along, 0 * q).rate
+        for k, sample in enumerate(samples):
+            W = moved.rotation[k, 1] @ rotation[k].T
             turn = [W[2, 1], W[0, 2], W[1, 0]]
-            power = about_body @ turn + reaction.force @ base.position[i, 1]
+            power = about_body[k] @ turn + reaction.force[k] @ moved.position[k, 1]
             expected = sample["base"][coordinate]
             tolerance = FORCE_TOLERANCE.get(name, 2e-4) * max(1, abs(expected) / 100)
             assert_allclose(power, expected, atol=tolerance)
 
 
 def test_derivatives_of_poses_agree_with_differences():
-    """Through splines, polynomials and couplings alike."""
-    _, samples = computed(EVERY_JOINT, "every_joint")
-    h = 1e-6
-    for _, (q, v, a), (_, along, _, _), everything in samples:
-        after, before = (everything(q + s * h * v, v, a)[0] for s in (1, -1))
-        for name in ("position", "rotation"):
-            difference = (getattr(after, name) - getattr(before, name)) / (2 * h)
-            assert_allclose(getattr(along, name), difference, atol=1e-8)
+    """Through splines, polynomials and couplings alike, the first and the second."""
+    subject, _, (q, v, a), motion, _ = computed(EVERY_JOINT, "every_joint")
+    h = 1e-4
+    after, before = (
+        subject.motion(q + s * h * v + h**2 * a / 2, v + s * h * a, a).pose for s in (1, -1)
+    )
+    for name in ("position", "rotation"):
+        x0, x1, x2 = (getattr(p, name) for p in (before, motion.pose, after))
+        assert_allclose(getattr(motion.rate, name), (x2 - x0) / (2 * h), atol=1e-6)
+        assert_allclose(getattr(motion.acceleration, name), (x0 - 2 * x1 + x2) / h**2, atol=2e-5)
 
 
 def test_a_coordinate_that_follows_another_is_not_its_own():

@@ -7,6 +7,7 @@ import numpy as np
 
 from stiction.biped.measured import TOUCHED, Measured
 from stiction.biped.reactions import GroundReactions
+from stiction.biped.stretches import stretches
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,8 @@ def _spread(apart: np.ndarray, axes) -> dict[str, float]:
 def _stances(foot: str, measured: Measured, computed, k: int, up) -> list[dict[str, Any]]:
     """Times and sizes of the vertical force's two peaks and its valley, stance by stance."""
     load = measured.feet[:, k] @ up
-    touched = np.concatenate([[False], load > TOUCHED, [False]])
     rows = []
-    for first, after in np.flatnonzero(np.diff(touched.astype(int))).reshape(-1, 2):
+    for first, after in stretches(load > TOUCHED):
         whole = first > 0 and after < len(load)
         if not whole or after - first < 10 or not measured.known[first:after, k].all():
             continue

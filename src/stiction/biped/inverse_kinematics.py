@@ -13,7 +13,7 @@ from stiction._arrays import Array, Bool, Float
 from stiction._errors import InputError
 from stiction.biped.recording.markers import Markers
 from stiction.biped.recording.table import Table
-from stiction.biped.subject import Bodies, Subject
+from stiction.biped.subject import Bodies, Subject, padded
 from stiction.mechanism.spatial import rotate
 
 _FIRST_STEPS, _STEPS = 60, 4
@@ -50,13 +50,13 @@ def coordinates_from_markers(markers: Markers, subject: Subject) -> Table:
     q, error = _fit(
         subject.bodies,
         carriers,
-        jnp.asarray(model.position[ours]),
-        jnp.asarray(np.nan_to_num(seen)),
-        jnp.asarray(np.isfinite(seen).all(axis=-1)),
-        jnp.asarray(_starts(subject)),
-        jnp.asarray(free, float),
+        model.position[ours],
+        padded(np.nan_to_num(seen)),
+        padded(np.isfinite(seen).all(axis=-1)),
+        _starts(subject),
+        free.astype(float),
     )
-    q, error = np.asarray(q), np.asarray(error)
+    q, error = (np.asarray(x)[: len(seen)] for x in (q, error))
     if np.median(error) > _WORST:
         raise InputError(
             f"markers of `{markers.source}` fit '{subject.name}' to {np.median(error) * 1e3:.0f} mm"
@@ -80,7 +80,7 @@ def _fit(
     starts: Float[Array, "s nq"],
     free: Float[Array, "nq"],
 ) -> tuple[Float[Array, "n nq"], Float[Array, "n"]]:
-    index = jnp.asarray(carriers)
+    index = np.array(carriers)
 
     def residual(q, y, shown):
         pose = bodies.poses(q)

@@ -13,6 +13,7 @@ from stiction._errors import InputError
 from stiction.biped.recording.even import make_even
 from stiction.biped.recording.table import Table
 from stiction.biped.recording.text import numbers_in, read_lines, read_text_table
+from stiction.biped.stretches import stretches
 
 GRAVITY = 9.81  # m/s²
 AIRBORNE = 10.0  # N: below it nobody stands on the plate
@@ -125,9 +126,8 @@ def find_jumps(time: np.ndarray, force: np.ndarray, *, gravity: float = GRAVITY)
 
 def _flights(time: np.ndarray, force: np.ndarray, usual: float) -> list[tuple[int, int]]:
     """First and last sample of every stretch in the air that lies between two on the plate."""
-    low = np.concatenate([[False], force < _NEARLY * usual, [False]])
     found = []
-    for first, after in np.flatnonzero(np.diff(low.astype(int))).reshape(-1, 2):
+    for first, after in stretches(force < _NEARLY * usual):
         duration = time[after - 1] - time[first]
         inside = np.flatnonzero(force[first:after] < AIRBORNE)
         between = first > 0 and after < len(force)

@@ -7,6 +7,7 @@ import numpy as np
 from stiction._errors import InputError
 from stiction.biped.plates import Plate, Plates
 from stiction.biped.reactions import GroundReactions
+from stiction.biped.stretches import stretches
 
 TOUCHED = 20.0  # N: more than a plate's noise
 _FAR = 0.3  # m; a centre of pressure so far from every foot belongs to another frame
@@ -178,9 +179,8 @@ def _owner(plate, force, point, reactions, frames) -> tuple[np.ndarray, bool]:
         return owner, True
     distance = _distance(point, reactions, frames)
     named = _named(plate, reactions)
-    loaded = np.concatenate([[False], force @ up > TOUCHED, [False]])
     near = []
-    for first, after in np.flatnonzero(np.diff(loaded.astype(int))).reshape(-1, 2):
+    for first, after in stretches(force @ up > TOUCHED):
         part = slice(first, after)
         if distance is not None:
             mean = np.median(distance[part], axis=0)
@@ -228,8 +228,7 @@ def _known(load: np.ndarray, reactions: GroundReactions, frames: slice) -> np.nd
     weight = reactions.subject.weight
     computed = reactions.shares.foot_force[frames] @ reactions.axes.up
     for foot in range(load.shape[1]):
-        down = np.concatenate([[False], computed[:, foot] > TOUCHED, [False]])
-        for first, after in np.flatnonzero(np.diff(down.astype(int))).reshape(-1, 2):
+        for first, after in stretches(computed[:, foot] > TOUCHED):
             part = slice(first, after)
             if computed[part, foot].max() > 0.3 * weight and load[part, foot].max() < 0.1 * weight:
                 known[part, foot] = False

@@ -7,110 +7,83 @@ $$ F = \sum_i m_i (\ddot c_i - g), \qquad
    N_o = \sum_i (c_i - o) \times m_i (\ddot c_i - g) + \dot h_i . $$
 
 These are the first six rows of the equations of motion, (3) of rodic, in which no joint drive
-appears: nothing but the ground pushes from outside. They need no mass matrix. Velocities and
-accelerations come from the poses by differentiating along q(t), so that they hold for any joint.
+appears: nothing but the ground pushes from outside. They need no mass matrix, and of the motion no
+more than the poses' second derivatives: with $J = \int \xi \xi^T dm = \tfrac12 \mathrm{tr}(I) - I$
+over a body's material, $h = \int R \xi \times \dot R \xi \, dm$ gives
+
+$$ \dot h_a = \epsilon_{abc} \, (R J \ddot R^T)_{bc} . $$
 """
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
+from dataclasses import dataclass
+
 import numpy as np
 
-from stiction._arrays import Array, Float
-from stiction.biped.subject import Bodies
-from stiction.mechanism.spatial import cross, multiply, rotate
+from stiction.biped.subject import Bodies, BodyMotion, Points
 
 
-class Reaction(eqx.Module):
-    """What all contacts together exert, and where the body is.
+@dataclass(frozen=True)
+class Reaction:
+    """What all contacts together exert in every frame, and where the body is.
 
     Attributes:
-        force: On the body [N].
+        force: On the body [N], shape (n, 3).
         moment: About the world's origin [N·m].
         center: Centre of mass [m].
         center_velocity: Its velocity [m/s].
     """
 
-    force: Float[Array, "*n 3"]
-    moment: Float[Array, "*n 3"]
-    center: Float[Array, "*n 3"]
-    center_velocity: Float[Array, "*n 3"]
+    force: np.ndarray
+    moment: np.ndarray
+    center: np.ndarray
+    center_velocity: np.ndarray
 
 
-class PointMotion(eqx.Module):
-    """Points of bodies in the world.
-
-    Attributes:
-        position: Of the lowest point of each ball, or of the bare point [m].
-        velocity: Of the body's material that is there [m/s].
-    """
-
-    position: Float[Array, "*n n_points 3"]
-    velocity: Float[Array, "*n n_points 3"]
-
-
-def total_reaction(
-    bodies: Bodies,
-    q: Float[Array, "nq"],
-    q_rate: Float[Array, "nq"],
-    q_acceleration: Float[Array, "nq"],
-) -> Reaction:
+def total_reaction(bodies: Bodies, motion: BodyMotion) -> Reaction:
     """Force and moment that the ground must exert for the bodies to move as they do.
 
     Args:
-        bodies: Poses and inertia.
-        q: Coordinates.
-        q_rate: Their first derivatives by time.
-        q_acceleration: Their second derivatives.
+        bodies: Masses, inertia and gravity.
+        motion: Poses and their derivatives.
     """
-
-    def momentum(q, q_rate):
-        pose, rate = jax.jvp(bodies.poses, (q,), (q_rate,))
-        c = pose.position + rotate(pose.rotation, bodies.center)
-        c_rate = rate.position + rotate(rate.rotation, bodies.center)
-        P = bodies.mass[:, None] * c_rate
-        w = angular_velocity(pose.rotation, rate.rotation)
-        in_body = rotate(jnp.swapaxes(pose.rotation, -1, -2), w)
-        h = rotate(pose.rotation, rotate(bodies.inertia, in_body))
-        return jnp.sum(P, 0), jnp.sum(cross(c, P) + h, 0), bodies.mass @ c / jnp.sum(bodies.mass)
-
-    (P, _, center), (P_rate, L_rate, _) = jax.jvp(momentum, (q, q_rate), (q_rate, q_acceleration))
-    m, g = jnp.sum(bodies.mass), bodies.gravity
-    return Reaction(P_rate - m * g, L_rate - cross(center, m * g), center, P / m)
+    m, I, g = (np.asarray(x) for x in (bodies.mass, bodies.inertia, bodies.gravity))
+    c, c_rate, c_acceleration = _carried(motion, slice(None), np.asarray(bodies.center))
+    f = m[:, None] * (c_acceleration - g)
+    J = np.trace(I, axis1=1, axis2=2)[:, None, None] / 2 * np.eye(3) - I
+    R, R_acceleration = motion.pose.rotation, motion.acceleration.rotation
+    M = np.einsum("nbij,nbkj->nik", R @ J, R_acceleration)
+    spin = np.stack([M[:, 1, 2] - M[:, 2, 1], M[:, 2, 0] - M[:, 0, 2], M[:, 0, 1] - M[:, 1, 0]], -1)
+    return Reaction(
+        force=f.sum(axis=1),
+        moment=np.cross(c, f).sum(axis=1) + spin,
+        center=m @ c / m.sum(),
+        center_velocity=m @ c_rate / m.sum(),
+    )
 
 
 def point_motion(
-    bodies: Bodies,
-    carriers: tuple[int, ...],
-    position: Float[Array, "n_points 3"],
-    radius: Float[Array, "n_points"],
-    q: Float[Array, "nq"],
-    q_rate: Float[Array, "nq"],
-) -> PointMotion:
+    points: Points, motion: BodyMotion, up: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Where points of bodies are and how fast, (26) and (27) of rodic.
 
     Args:
-        bodies: Poses and gravity (which says where down is).
-        carriers: The body that carries each point.
-        position: Of the points in their bodies' frames [m].
-        radius: Of the balls around them [m]; what counts is their lowest point.
-        q: Coordinates.
-        q_rate: Their derivatives by time.
+        points: Of a ball around a point, what counts is its lowest point.
+        motion: Poses and their rates.
+        up: Unit vector out of the ground.
+
+    Returns:
+        Positions [m] and velocities [m/s] of the bodies' material there, shape (n, n_points, 3).
     """
-    pose, rate = jax.jvp(bodies.poses, (q,), (q_rate,))
-    index = np.array(carriers, int)
-    R, R_rate = pose.rotation[index], rate.rotation[index]
-    down = bodies.gravity / jnp.linalg.norm(bodies.gravity)
-    below = radius[:, None] * down[None]
-    center = pose.position[index] + rotate(R, position)
-    velocity = rate.position[index] + rotate(R_rate, position)
-    w = angular_velocity(R, R_rate)
-    return PointMotion(center + below, velocity + cross(w, below))
+    center, velocity, _ = _carried(motion, points.bodies, points.position)
+    below = -points.radius[:, None] * up
+    # As seen by the body, the lowest point is where it is for the moment: ω × below.
+    R, R_rate = (x.rotation[:, points.bodies] for x in (motion.pose, motion.rate))
+    turning = np.einsum("nkij,nklj,kl->nki", R_rate, R, below)
+    return center + below, velocity + turning
 
 
-def angular_velocity(
-    R: Float[Array, "*n 3 3"], R_rate: Float[Array, "*n 3 3"]
-) -> Float[Array, "*n 3"]:
-    """The vector of the skew matrix dR/dt Rᵀ, in world axes [rad/s]."""
-    W = multiply(R_rate, jnp.swapaxes(R, -1, -2))
-    return jnp.stack([W[..., 2, 1], W[..., 0, 2], W[..., 1, 0]], axis=-1)
+def _carried(motion: BodyMotion, bodies, local: np.ndarray) -> list[np.ndarray]:
+    """Points fixed in bodies: position, velocity, acceleration."""
+    return [
+        x.position[:, bodies] + np.einsum("nkij,kj->nki", x.rotation[:, bodies], local)
+        for x in (motion.pose, motion.rate, motion.acceleration)
+    ]

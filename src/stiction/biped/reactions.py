@@ -7,20 +7,16 @@ total shared among them (`split`, `transition`).
 
 from dataclasses import dataclass
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
 from stiction._errors import InputError, unknown
 from stiction.biped.coordinates import coordinates_of
-from stiction.biped.momentum import PointMotion, Reaction, point_motion, total_reaction
+from stiction.biped.momentum import point_motion, total_reaction
 from stiction.biped.recording.even import make_even
 from stiction.biped.recording.table import Table
 from stiction.biped.sharing import SPLITS, Axes, Shares, share
 from stiction.biped.smoothing import Smoothed, smooth
-from stiction.biped.subject import Bodies, Subject, padded
+from stiction.biped.subject import Subject
 from stiction.biped.touch import GAP_TOLERANCE, SPEED_TOLERANCE, Touch, touching
 
 FRICTION = 0.8
@@ -104,23 +100,22 @@ def ground_reactions(
     table = make_even(recording.between(start, end))
     q, notes = coordinates_of(table, subject, angles=angles)
     motion = smooth(table.time, q, filter=filter, cutoff=cutoff)
-    total, points = _kinematics(subject, motion)
-    force, moment, center = (np.asarray(x) for x in (total.force, total.moment, total.center))
+    bodies = subject.motion(motion.q, motion.rate, motion.acceleration)
+    total = total_reaction(subject.bodies, bodies)
+    force, moment, center = total.force, total.moment, total.center
     notes = [*subject.notes, *table.notes, *notes]
     if subject.soles is None:
-        axes = _axes(subject.up, np.asarray(total.center_velocity).mean(0))
+        axes = _axes(subject.up, total.center_velocity.mean(0))
         parts = (subject, motion, axes, force, moment, center, (), None, None)
         return GroundReactions(*parts, friction, "none", 0.0, tuple(notes))
-    position, velocity = np.asarray(points.position), np.asarray(points.velocity)
     touch = touching(
-        position,
-        velocity,
+        *point_motion(subject.soles, bodies, subject.up),
         subject.up,
         gap_tolerance=gap_tolerance,
         speed_tolerance=speed_tolerance,
         level=level,
     )
-    axes = _axes(subject.up, np.asarray(total.center_velocity).mean(0) - touch.support_velocity)
+    axes = _axes(subject.up, total.center_velocity.mean(0) - touch.support_velocity)
     ground = _ground(touch.level)
     if ground:
         notes.append(f"the ground was taken to be at {ground:.3g} m, where the soles rest")
@@ -166,35 +161,6 @@ def _check(split: str, friction: float, gap_tolerance: float, speed_tolerance: f
     ):
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"`{name}` must be a positive number{unit}, got {value}")
-
-
-def _kinematics(subject: Subject, motion: Smoothed) -> tuple[Reaction, PointMotion]:
-    """Total reaction and motion of the soles' points in every frame."""
-    n = len(motion.time)
-    frames = (jnp.asarray(padded(x)) for x in (motion.q, motion.rate, motion.acceleration))
-    soles = subject.soles
-    at = np.zeros((0, 3)) if soles is None else soles.position
-    radius = np.zeros(0) if soles is None else soles.radius
-    carriers = () if soles is None else tuple(int(b) for b in soles.bodies)
-    found = _all_frames(subject.bodies, carriers, jnp.asarray(at), jnp.asarray(radius), *frames)
-    return jax.tree.map(lambda x: np.asarray(x)[:n], found)
-
-
-@eqx.filter_jit
-def _all_frames(
-    bodies: Bodies,
-    carriers: tuple[int, ...],
-    position: Float[Array, "n_points 3"],
-    radius: Float[Array, "n_points"],
-    q: Float[Array, "n nq"],
-    rate: Float[Array, "n nq"],
-    acceleration: Float[Array, "n nq"],
-) -> tuple[Reaction, PointMotion]:
-    def frame(q, rate, acceleration):
-        total = total_reaction(bodies, q, rate, acceleration)
-        return total, point_motion(bodies, carriers, position, radius, q, rate)
-
-    return jax.vmap(frame)(q, rate, acceleration)
 
 
 def _axes(up: np.ndarray, travel: np.ndarray) -> Axes:

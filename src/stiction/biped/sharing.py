@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from stiction._errors import InputError
@@ -173,8 +172,8 @@ def _pivot_height(F: np.ndarray, N: np.ndarray, c: np.ndarray, down: np.ndarray)
 def _solve(F, N, r, near, mu, loaded, slack, group, pivot, use_pivot):
     """Split every loaded frame; the others are given a harmless problem and come out as zero."""
     F, N, near, mu = _harmless(F, N, near, mu, loaded)
-    frames = (jnp.asarray(padded(x)) for x in (F, N, r, near, mu, pivot))
-    done = _split_frames(*frames, jnp.asarray(slack), jnp.asarray(group), use_pivot)
+    frames = map(padded, (F, N, r, near, mu, pivot))
+    done = _split_frames(*frames, slack, group, use_pivot)
     return _only(loaded, done)
 
 
@@ -200,8 +199,8 @@ def _smooth(time, F, N, r, near, mu, down, group, slack, loaded):
     shares = np.stack([first, F - first], axis=1)
     safe = np.where(use[:, None, None], shares, [0.0, 0.0, 0.5])
     _, N_safe, near_safe, mu_safe = _harmless(F, N, near, mu, use)
-    frames = (jnp.asarray(padded(x)) for x in (safe, N_safe, r, near_safe, mu_safe))
-    done = _share_frames(*frames, jnp.asarray(slack), jnp.asarray(group))
+    frames = map(padded, (safe, N_safe, r, near_safe, mu_safe))
+    done = _share_frames(*frames, slack, group)
     f2, error2, ok2 = _only(use, done)
     f, error = np.where(use[:, None, None], f2, f), np.where(use[:, None], error2, error)
     return f, error, np.where(use, ok2, ok)

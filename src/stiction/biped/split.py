@@ -33,6 +33,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.scipy.linalg as jsl
+import numpy as np
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction.mechanism.spatial import cross
@@ -42,6 +43,7 @@ TOLERANCE = 1e-13  # of the dual's gradient, forces counted in body weights
 _CONVERGED = 1e-9  # likewise: what rounding may leave in a badly placed problem
 SLACK = 1e-4  # m²: a moment is matched to about a centimetre times body weight
 PIVOT_SLACK = 0.3  # m²: as strong as the norm of forces half a metre from the pivot
+_DAMPING = 1e-12  # of the Hessian: never quite singular
 _TRIALS = 8  # step lengths 1, 1/4, 1/16, … tried at once
 
 
@@ -133,11 +135,9 @@ def split_reaction(
     soft = jnp.concatenate(soft)
     b = jnp.zeros_like(soft).at[:6].set(jnp.concatenate([force, moment]))
     f, size, steps = _solve(jnp.concatenate(rows, axis=1), b, soft, nearness, mu)
-    # What is left of the force error is rounding; it goes where the load is.
-    share = f[:, 2] / jnp.maximum(jnp.sum(f[:, 2]), 1e-300)
-    f = f + share[:, None] * (force - jnp.sum(f, 0))[None]
-    error = jnp.sum(cross(points, f), 0) - moment
-    return Split(f, error, steps, size < _CONVERGED)
+    all_points = jnp.ones((len(points), 1), force.dtype)
+    f = _exactly(f, force[None], all_points)
+    return Split(f, jnp.sum(cross(points, f), 0) - moment, steps, size < _CONVERGED)
 
 
 def split_shares(
@@ -171,11 +171,19 @@ def split_shares(
     b = jnp.concatenate([forces.ravel(), moment])
     A = jnp.concatenate([by_foot, _cross_matrix(points)], axis=1)
     f, size, steps = _solve(A, b, soft, nearness, mu)
-    loads = feet.T @ f[:, 2]
-    share = f[:, 2] / jnp.maximum(feet @ loads, 1e-300)
-    f = f + share[:, None] * (feet @ (forces - feet.T @ f))
-    error = jnp.sum(cross(points, f), 0) - moment
-    return Split(f, error, steps, size < _CONVERGED)
+    f = _exactly(f, forces, feet)
+    return Split(f, jnp.sum(cross(points, f), 0) - moment, steps, size < _CONVERGED)
+
+
+def _exactly(
+    f: Float[Array, "n_points 3"],
+    forces: Float[Array, "n_groups 3"],
+    groups: Float[Array, "n_points n_groups"],
+) -> Float[Array, "n_points 3"]:
+    """What is left of the groups' force errors is rounding; it goes where the load is."""
+    load = groups @ (groups.T @ f[:, 2])
+    share = f[:, 2] / jnp.maximum(load, 1e-300)
+    return f + share[:, None] * (groups @ (forces - groups.T @ f))
 
 
 def _solve(
@@ -186,26 +194,40 @@ def _solve(
     mu: Scalar,
 ) -> tuple[Float[Array, "n_points 3"], Scalar, Int[Array, ""]]:
     """Minimise the dual: forces, the largest entry of its gradient, Newton steps."""
-    mu = jnp.broadcast_to(mu, a.shape)
+    problem = (A, b, soft, a, jnp.broadcast_to(mu, a.shape))
+    y, size, steps = _minimum(problem)
+    return _dual(y, problem)[2], size, steps
 
-    def evaluate(y):
-        """Value and gradient of the dual, the forces, and the projections' derivatives."""
-        P, D = project_to_cone(jnp.sum(A * y[None, :, None], axis=1), mu)
-        f = a[:, None] * P
-        value = jnp.sum(f * P) / 2 + jnp.sum((soft * y / 2 - b) * y)
-        return value, jnp.sum(A * f[:, None, :], axis=(0, 2)) + soft * y - b, f, D
+
+def _dual(y: Float[Array, "m"], problem):
+    """Value and gradient of the dual, the forces, and the projections' derivatives."""
+    A, b, soft, a, mu = problem
+    P, D = project_to_cone(jnp.sum(A * y[None, :, None], axis=1), mu)
+    f = a[:, None] * P
+    value = jnp.sum(f * P) / 2 + jnp.sum((soft * y / 2 - b) * y)
+    return value, jnp.sum(A * f[:, None, :], axis=(0, 2)) + soft * y - b, f, D
+
+
+def _hessian(problem, D: Float[Array, "n_points 3 3"], damping: Scalar) -> Float[Array, "m m"]:
+    A, _, soft, a, _ = problem
+    AD = jnp.sum(A[:, :, :, None] * D[:, None, :, :], axis=2) * a[:, None, None]
+    return jnp.einsum("kid,kjd->ij", AD, A) + jnp.diag(soft + damping)
+
+
+@jax.custom_jvp
+def _minimum(problem) -> tuple[Float[Array, "m"], Scalar, Int[Array, ""]]:
+    """Where the dual is least, by damped Newton steps."""
+    _, b, soft, a, _ = problem
 
     def improve(state):
         y, size, step, _ = state
-        value, g, _, D = evaluate(y)
-        AD = jnp.sum(A[:, :, :, None] * D[:, None, :, :], axis=2) * a[:, None, None]
-        H = jnp.einsum("kid,kjd->ij", AD, A) + jnp.diag(soft)
-        # Where no point resists, H is singular; a trace of damping keeps the step finite.
-        H = H + (1e-12 + 1e-3 * jnp.minimum(size, 1.0)) * jnp.eye(len(y), dtype=y.dtype)
+        value, g, _, D = _dual(y, problem)
+        # Where no point resists, the Hessian is singular; some damping keeps the step finite.
+        H = _hessian(problem, D, _DAMPING + 1e-3 * jnp.minimum(size, 1.0))
         direction = -jsl.cho_solve((jnp.linalg.cholesky(H, symmetrize_input=False), True), g)
         lengths = 0.25 ** jnp.arange(_TRIALS, dtype=y.dtype)
         trials = y[None] + lengths[:, None] * direction[None]
-        values, gradients, _, _ = jax.vmap(evaluate)(trials)
+        values, gradients, _, _ = jax.vmap(_dual, (0, None))(trials, problem)
         sizes = jnp.max(jnp.abs(gradients), axis=-1)
         # Near the solution the values differ by rounding alone: there the gradient decides.
         best = jnp.argmin(jnp.where(size < 1e-6, sizes, values))
@@ -217,20 +239,22 @@ def _solve(
         _, size, step, progress = state
         return (size > TOLERANCE) & (step < MAX_STEPS) & progress
 
-    def solve(_, y):
-        start = (y, jnp.asarray(jnp.inf, b.dtype), jnp.asarray(0), jnp.asarray(True))
-        y, size, steps, _ = jax.lax.while_loop(unfinished, improve, start)
-        return y, (size, steps.astype(b.dtype))  # `custom_root` passes on floats alone
-
-    def solve_linear(linear, y):
-        return jnp.linalg.solve(jax.jacobian(linear)(jnp.zeros_like(y)), y)
-
-    # Start where the forces alone would be, spread evenly. Derivatives are the solution's.
+    # Start where the forces alone would be, spread evenly.
     start = jnp.where(soft == 0, b / jnp.maximum(jnp.sum(a), 1e-3), 0.0)
-    y, (size, steps) = jax.lax.custom_root(
-        lambda y: evaluate(y)[1], start, solve, solve_linear, has_aux=True
-    )
-    return evaluate(y)[2], size, steps.astype(int)
+    state = (start, jnp.asarray(jnp.inf, b.dtype), jnp.asarray(0), jnp.asarray(True))
+    y, size, steps, _ = jax.lax.while_loop(unfinished, improve, state)
+    return y, size, steps
+
+
+@_minimum.defjvp
+def _minimum_jvp(problems, changes):
+    """The gradient stays zero: H dy + its change at fixed y = 0."""
+    (problem,), (change,) = problems, changes
+    y, size, steps = _minimum(problem)
+    _, moved = jax.jvp(lambda p: _dual(y, p)[1], (problem,), (change,))
+    H = _hessian(problem, _dual(y, problem)[3], jnp.asarray(_DAMPING, y.dtype))
+    dy = -jnp.linalg.solve(H, moved)
+    return (y, size, steps), (dy, jnp.zeros_like(size), np.zeros(steps.shape, jax.dtypes.float0))
 
 
 def _cross_matrix(r: Float[Array, "n 3"]) -> Float[Array, "n 3 3"]:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
+from stiction._arrays import Array, Float, Int
 from stiction._errors import InputError, unknown
 from stiction.mechanism import Mechanism, Pose, world_poses
 from stiction.mechanism.tree import BALL, FREE, HINGE
@@ -59,6 +58,14 @@ class Bodies(eqx.Module):
     gravity: Float[Array, "3"]
 
 
+class BodyMotion(eqx.Module):
+    """Poses of all bodies in every frame, and their first and second derivatives by time."""
+
+    pose: Pose
+    rate: Pose
+    acceleration: Pose
+
+
 @dataclass(frozen=True)
 class Points:
     """Named points of bodies: markers, or what touches the ground.
@@ -73,7 +80,7 @@ class Points:
     """
 
     names: tuple[str, ...]
-    bodies: Float[np.ndarray, "n"] | np.ndarray
+    bodies: Int[np.ndarray, "n"]
     position: Float[np.ndarray, "n 3"]
     radius: Float[np.ndarray, "n"]
     feet: tuple[str, ...] = ()
@@ -132,10 +139,20 @@ class Subject:
         """q where nothing is said."""
         return np.array([c.default for c in self.coordinates])
 
+    def motion(
+        self,
+        q: Float[np.ndarray, "n nq"],
+        rate: Float[np.ndarray, "n nq"],
+        acceleration: Float[np.ndarray, "n nq"],
+    ) -> BodyMotion:
+        """World poses of all bodies in every frame and their derivatives, as NumPy arrays."""
+        found = _motion_of_frames(self.bodies.poses, *map(padded, (q, rate, acceleration)))
+        return jax.tree.map(lambda x: np.asarray(x)[: len(q)], found)
+
     def poses(self, q: Float[np.ndarray, "n nq"]) -> Pose:
         """World poses of all bodies in every frame, as NumPy arrays."""
-        found = _poses_of_frames(self.bodies.poses, jnp.asarray(padded(q)))
-        return jax.tree.map(lambda x: np.array(x[: len(q)]), found)
+        # Poses alone would be quicker to compute; a second program costs more to get.
+        return self.motion(q, np.zeros_like(q), np.zeros_like(q)).pose
 
     def body(self, name: str) -> int:
         """The index of a body."""
@@ -151,8 +168,22 @@ def padded(frames: np.ndarray) -> np.ndarray:
 
 
 @eqx.filter_jit
-def _poses_of_frames(poses: Callable[[Array], Pose], q: Float[Array, "n nq"]) -> Pose:
-    return jax.vmap(poses)(q)
+def _motion_of_frames(
+    poses: Callable[[Array], Pose],
+    q: Float[Array, "n nq"],
+    rate: Float[Array, "n nq"],
+    acceleration: Float[Array, "n nq"],
+) -> BodyMotion:
+    """Differentiate poses along q(t), whatever the joints."""
+
+    def frame(q, rate, acceleration):
+        def first(q, rate):
+            return jax.jvp(poses, (q,), (rate,))
+
+        now, change = jax.jvp(first, (q, rate), (rate, acceleration))
+        return BodyMotion(*now, change[1])
+
+    return jax.vmap(frame)(q, rate, acceleration)
 
 
 class MechanismPoses(eqx.Module):
@@ -187,7 +218,7 @@ def subject_of_mechanism(mechanism: Mechanism) -> Subject:
         name=mechanism.name,
         bodies=Bodies(
             MechanismPoses(mechanism),
-            jnp.asarray(np.asarray(bodies.mass) * moving),
+            jax.device_put(np.asarray(bodies.mass) * moving),
             bodies.center,
             bodies.inertia,
             mechanism.gravity,

@@ -13,6 +13,8 @@ level walking and know nothing of the moment; here it is an option, beside the s
 
 import numpy as np
 
+from stiction.biped.stretches import stretches
+
 _INSIDE = 0.99  # of the cone: on its very edge every point's force would be forced
 
 
@@ -47,9 +49,7 @@ def smooth_transition(
     alone = down & ~down.all(axis=1, keepdims=True)
     shares = np.where(alone[:, :, None], force[:, None], 0.0)
     assigned = ~down.all(axis=1)
-    both = np.concatenate([[False], down.all(axis=1), [False]])
-    edges = np.flatnonzero(np.diff(both.astype(int)))
-    for first, after in edges.reshape(-1, 2):
+    for first, after in stretches(down.all(axis=1)):
         if first == 0 or after == len(time) or not (alone[first - 1].any() and alone[after].any()):
             continue
         leaving, landing = (int(np.argmax(alone[k])) for k in (first - 1, after))

@@ -87,13 +87,14 @@ def grf(
     for path in (motion, plates, contacts):
         if path is not None and not path.is_file():
             raise InputError(f"no file '{path}'; check the path")
-    directory = OutputDirectory(out or Path("out") / f"grf-{motion.stem}", force=force)
+    directory = None if out is None else OutputDirectory(out, force=force)
     with working("computing ground reactions"):
         from stiction.biped.comparison import compare
         from stiction.biped.measured import measured_on_frames
         from stiction.biped.plates import read_plates
         from stiction.biped.reactions import ground_reactions
         from stiction.biped.recording import read_motion
+        from stiction.biped.summary import summarize
 
         subject = _subject(model, contacts, set_)
         reactions = ground_reactions(
@@ -114,17 +115,18 @@ def grf(
         if plates is not None:
             measured = measured_on_frames(read_plates(plates, axes=plate_axes), reactions)
             comparison = compare(reactions, measured)
-    with working("writing the report"):
-        from stiction.report.grf import summarize, write_grf
-
-        title = f"Ground reactions: {motion.name} on {subject.name}"
-        page = write_grf(reactions, comparison, directory, title)
     summary = summarize(reactions, comparison)
+    if directory is not None:
+        with working("writing the report"):
+            from stiction.report.grf import write_grf
+
+            title = f"Ground reactions: {motion.name} on {subject.name}"
+            page = write_grf(reactions, comparison, directory, title)
+        summary |= {"report": page, "files": directory.files}
     if json:
-        print_json({**summary, "report": page, "files": directory.files})
+        print_json(summary)
     else:
         _print(summary)
-        print(f"report: {page}")
     return 0
 
 
@@ -150,7 +152,7 @@ def _print(summary: dict) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from stiction.report.grf import describe_filter
+    from stiction.biped.summary import describe_filter
 
     console = Console()
     console.print(
@@ -186,3 +188,7 @@ def _print(summary: dict) -> None:
         )
     for note in summary["notes"]:
         console.print(f"note: {note}")
+    if "report" in summary:
+        print(f"report: {summary['report']}")
+    else:
+        console.print("Add --out DIR for data, figures and a report in which the motion plays.")

@@ -11,8 +11,8 @@ from stiction.biped.comparison import Comparison
 from stiction.biped.export import to_dataset, write_csv, write_external_loads
 from stiction.biped.reactions import GroundReactions
 from stiction.biped.subject import MechanismPoses
+from stiction.biped.summary import describe_filter, summarize
 from stiction.report import grf_figures
-from stiction.report.animate import shapes_of
 from stiction.report.figures import save_figure
 from stiction.report.page import Report
 from stiction.report.player import Animation, Plane, Shape
@@ -25,57 +25,6 @@ _SPLITS = {
     "smooth": "smooth transition from one foot to the other",
     "none": "none: no feet are known",
 }
-
-
-def summarize(reactions: GroundReactions, comparison: Comparison | None) -> dict[str, Any]:
-    """The outcome in numbers, as plain data."""
-    subject, motion, shares = reactions.subject, reactions.motion, reactions.shares
-    time = reactions.time
-    summary: dict[str, Any] = {
-        "subject": subject.name,
-        "mass": subject.mass,
-        "weight": subject.weight,
-        "frames": len(time),
-        "rate": float(1 / (time[1] - time[0])),
-        "start": float(time[0]),
-        "end": float(time[-1]),
-        "filter": motion.filter if np.isfinite(motion.cutoff) else "none",
-        "cutoff": float(motion.cutoff) if np.isfinite(motion.cutoff) else None,
-        "cutoff_chosen": motion.chosen,
-        "split": reactions.split,
-        "friction": reactions.friction,
-        "forward": reactions.axes.forward,
-        "up": reactions.axes.up,
-        "feet": {},
-    }
-    if shares is not None:
-        both = shares.down.sum(axis=1) > 1
-        summary |= {
-            "pivot_height": shares.pivot_height,
-            "support_velocity": reactions.touch.support_velocity,
-            "ground": reactions.ground,
-            "soles": subject.soles.source,
-            "double_support_frames": int(both.sum()),
-            "frames_not_determined": int((both & ~shares.determined.all(axis=1)).sum()),
-            "moment_error_rms": np.sqrt(np.mean(shares.moment_error**2, axis=0)),
-            "feet": {
-                foot: {
-                    "down": float(shares.down[:, k].mean()),
-                    "largest_vertical": float((shares.foot_force[:, k] @ reactions.axes.up).max()),
-                    "stances": _stances(reactions, k),
-                }
-                for k, foot in enumerate(reactions.feet)
-            },
-        }
-    notes = list(reactions.notes)
-    if comparison is not None:
-        notes += comparison.measured.notes
-        summary["comparison"] = {
-            "components": comparison.components,
-            "stances": comparison.stances,
-            "pressure": comparison.pressure,
-        }
-    return summary | {"notes": notes}
 
 
 def write_grf(
@@ -156,9 +105,12 @@ def _look(reactions: GroundReactions) -> list[Shape]:
     """A mechanism's own shapes, or a stick figure."""
     subject = reactions.subject
     poses = subject.bodies.poses
-    shapes = shapes_of(poses.mechanism) if isinstance(poses, MechanismPoses) else []
-    if shapes:
-        return shapes
+    if isinstance(poses, MechanismPoses):
+        from stiction.report.animate import shapes_of  # brings the engines along
+
+        if shapes := shapes_of(poses.mechanism):
+            return shapes
+    shapes = []
     for body, start, end in bones(subject):
         half = np.linalg.norm(end - start) / 2
         turn, _ = Rotation.align_vectors([(end - start) / (2 * half)], [[0, 0, 1]])
@@ -191,24 +143,6 @@ def _numbers(reactions: GroundReactions, summary: dict[str, Any]) -> list[dict[s
             f" of which {summary['frames_not_determined']} not determined by mechanics alone",
         }
     return [{"quantity": k, "value": v} for k, v in rows.items()]
-
-
-def describe_filter(summary: dict[str, Any]) -> str:
-    """The filter in words."""
-    if summary["cutoff"] is None:
-        why = " (the recording is smooth already)" if summary["cutoff_chosen"] else ""
-        return f"none{why}"
-    how = "chosen by residual analysis" if summary["cutoff_chosen"] else "as asked"
-    return f"{summary['filter']}, cut-off {summary['cutoff']:.3g} Hz, {how}"
-
-
-def _stances(reactions: GroundReactions, foot: int) -> list[list[float]]:
-    """From when to when a foot bears a twentieth of the weight."""
-    load = reactions.shares.foot_force[:, foot] @ reactions.axes.up
-    down = load > 0.05 * reactions.subject.weight
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], down, [False]]).astype(int)))
-    time = reactions.time
-    return [[float(time[a]), float(time[b - 1])] for a, b in edges.reshape(-1, 2)]
 
 
 def _rounded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

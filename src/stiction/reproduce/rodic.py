@@ -16,11 +16,12 @@ import numpy as np
 from stiction.biped.bones import stick_figures
 from stiction.biped.comparison import Comparison, compare, m_shape
 from stiction.biped.human import human
-from stiction.biped.measured import Measured, measured_on_frames
+from stiction.biped.measured import TOUCHED, Measured, measured_on_frames
 from stiction.biped.plates import read_plates
 from stiction.biped.reactions import GroundReactions, ground_reactions
 from stiction.biped.recording import Table, read_motion
 from stiction.biped.soles import with_soles
+from stiction.biped.stretches import stretches
 from stiction.biped.subject import Subject, subject_of_mechanism
 from stiction.mechanism import load_mechanism
 from stiction.report.figures import COLORS, new_figure
@@ -378,8 +379,7 @@ def standing_forces() -> tuple[float, float]:
 
 def _whole_stance(load: np.ndarray) -> tuple[int, int]:
     """The first stance that begins and ends inside the record."""
-    touched = np.concatenate([[False], load > 20, [False]])
-    for first, after in np.flatnonzero(np.diff(touched.astype(int))).reshape(-1, 2):
+    for first, after in stretches(load > TOUCHED):
         if first > 0 and after < len(load) and after - first > 10:
-            return int(first), int(after)
+            return first, after
     raise ValueError("no whole stance in the record")

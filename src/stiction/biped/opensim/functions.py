@@ -11,6 +11,7 @@ import math
 import xml.etree.ElementTree as ET
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly, make_interp_spline
@@ -89,7 +90,7 @@ def tabulate(terms: list[Term], coordinates: tuple[str, ...]) -> CoordinateFunct
         knots[k, : len(x) - 2] = x[1:-1]
         origins[k, : len(x) - 1] = x[:-1]
         coefficients[k, : c.shape[1], : c.shape[0]] = c[::-1].T
-    return CoordinateFunctions(*(jnp.asarray(a) for a in (mixing, knots, origins, coefficients)))
+    return CoordinateFunctions(*jax.device_put((mixing, knots, origins, coefficients)))
 
 
 def constant(value: float) -> Term:

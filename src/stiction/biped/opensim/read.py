@@ -7,7 +7,7 @@ what was passed over is said in the subject's notes.
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 
 from stiction._errors import InputError, unknown
@@ -49,10 +49,10 @@ def read_osim(path: str | Path) -> Subject:
         name=document.name_of(model),
         bodies=Bodies(
             skeleton,
-            jnp.asarray(np.array([0.0, *(m for m, _, _ in inertias)])),
-            jnp.asarray(np.array([np.zeros(3), *(c for _, c, _ in inertias)])),
-            jnp.asarray(np.array([np.zeros((3, 3)), *(i for _, _, i in inertias)])),
-            jnp.asarray(document.numbers(model, "gravity", 3, (0.0, -9.80665, 0.0))),
+            jax.device_put(np.array([0.0, *(m for m, _, _ in inertias)])),
+            jax.device_put(np.array([np.zeros(3), *(c for _, c, _ in inertias)])),
+            jax.device_put(np.array([np.zeros((3, 3)), *(i for _, _, i in inertias)])),
+            jax.device_put(document.numbers(model, "gravity", 3, (0.0, -9.80665, 0.0))),
         ),
         coordinates=tuple(coordinates),
         body_names=tuple(names),
@@ -245,11 +245,11 @@ def _skeleton(
     return Skeleton(
         couplings=tabulate(list(couplings.values()), names) if couplings else None,
         amounts=tabulate([t for j in joints for t in j.terms], names),
-        axes=jnp.asarray(np.array([j.axes for j in joints])),
-        parent_rotation=jnp.asarray(np.array([j.in_parent[0] for j in joints])),
-        parent_position=jnp.asarray(np.array([j.in_parent[1] for j in joints])),
-        child_rotation=jnp.asarray(np.array([R for R, _ in inverse])),
-        child_position=jnp.asarray(np.array([p for _, p in inverse])),
+        axes=jax.device_put(np.array([j.axes for j in joints])),
+        parent_rotation=jax.device_put(np.array([j.in_parent[0] for j in joints])),
+        parent_position=jax.device_put(np.array([j.in_parent[1] for j in joints])),
+        child_rotation=jax.device_put(np.array([R for R, _ in inverse])),
+        child_position=jax.device_put(np.array([p for _, p in inverse])),
         coupled=tuple(names.index(n) for n in couplings),
         reverse=tuple(k for k, j in enumerate(joints) if j.reverse),
         parents=tuple(parents),
