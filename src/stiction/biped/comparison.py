@@ -35,8 +35,7 @@ def compare(reactions: GroundReactions, measured: Measured) -> Comparison:
     rows, pressures, stances = [], [], []
     for name, along in directions.items():
         a, b = reactions.force[frames] @ along, measured.total @ along
-        errors = _errors(a, b, measured.complete, weight)
-        errors["single support [% BW]"] = float("nan")
+        errors = _errors(a, b, measured.complete, np.zeros(len(a), bool), weight)
         rows.append({"of": "total", "direction": name, **errors})
     for k, foot in enumerate(reactions.feet):
         computed = reactions.shares.foot_force[frames, k]
@@ -44,9 +43,8 @@ def compare(reactions: GroundReactions, measured: Measured) -> Comparison:
         single = _alone(measured, k, axes.up)
         for name, along in directions.items():
             a, b = computed @ along, measured.feet[:, k] @ along
-            errors = _errors(a, b, known, weight)
-            alone = _rmse(a, b, known & single) / weight * 100
-            rows.append({"of": foot, "direction": name, **errors, "single support [% BW]": alone})
+            errors = _errors(a, b, known, known & single, weight)
+            rows.append({"of": foot, "direction": name, **errors})
         apart = reactions.shares.pressure[frames, k] - measured.pressure[:, k]
         loaded = measured.feet[:, k] @ axes.up > 0.1 * weight
         apart = apart[loaded & np.isfinite(apart).all(axis=1)]
@@ -66,11 +64,14 @@ def _rmse(a: np.ndarray, b: np.ndarray, use: np.ndarray) -> float:
     return float(np.sqrt(np.mean((a - b)[use] ** 2))) if use.any() else float("nan")
 
 
-def _errors(a: np.ndarray, b: np.ndarray, use: np.ndarray, weight: float) -> dict[str, float]:
-    """Root mean square error and correlation over the frames used."""
+def _errors(
+    a: np.ndarray, b: np.ndarray, use: np.ndarray, single: np.ndarray, weight: float
+) -> dict[str, float]:
+    """Root mean square errors and correlation, over the frames used and in single support."""
     spread = use.sum() > 2 and a[use].std() > 1e-9 * weight and b[use].std() > 1e-9 * weight
     return {
         "RMSE [% BW]": _rmse(a, b, use) / weight * 100,
+        "single support [% BW]": _rmse(a, b, single) / weight * 100,
         "RMSE [N]": _rmse(a, b, use),
         "correlation": float(np.corrcoef(a[use], b[use])[0, 1]) if spread else float("nan"),
         "largest measured [N]": _largest(b, use),

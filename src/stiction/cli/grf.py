@@ -187,7 +187,7 @@ def _print(summary: dict) -> None:
             f" bears what; the split is '{summary['split']}'."
         )
     for note in summary["notes"]:
-        console.print(f"note: {note}")
+        console.print(f"note: {note}", markup=False)
     if "report" in summary:
         print(f"report: {summary['report']}")
     else:

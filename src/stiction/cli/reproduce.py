@@ -88,4 +88,4 @@ def _print_table(results: list[dict]) -> None:
         for i, c in enumerate(r["checks"] or [{"claim": "", "passed": True}]):
             head = (r["item"], r["title"]) if i == 0 else ("", "")
             table.add_row(*head, c["claim"], "holds" if c["passed"] else "FAILS")
-    Console().print(table)
+    Console(markup=False).print(table)  # units stand in brackets

@@ -55,8 +55,9 @@ def write_grf(
                 " not say which bears what",
             ),
             "pressure": (
-                grf_figures.pressure_paths(reactions, comparison),
-                "Centre of pressure under each foot, seen from above; dots are the sole's points",
+                grf_figures.pressure_paths(reactions, measured),
+                "Centre of pressure under each foot, seen from above, while it bears a tenth of the"
+                " weight",
             ),
             "functional": (
                 grf_figures.functional_coordinates(reactions),

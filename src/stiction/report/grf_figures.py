@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from stiction.biped.comparison import Comparison
 from stiction.biped.measured import Measured
 from stiction.biped.reactions import GroundReactions
 from stiction.report.figures import COLORS, new_figure
@@ -17,12 +16,17 @@ def directions(reactions: GroundReactions) -> dict[str, np.ndarray]:
     return {"vertical": axes.up, "forward": axes.forward, "lateral (left)": axes.left}
 
 
-def shade_double_support(axis, reactions: GroundReactions) -> None:
-    """Mark where more than one foot is down, so that mechanics does not say who bears what."""
-    both = reactions.shares.down.sum(axis=1) > 1
-    axis.fill_between(
-        reactions.time, 0, 1, where=both, transform=axis.get_xaxis_transform(), **SHADE
-    )
+def shade(axis, time: np.ndarray, where: np.ndarray) -> None:
+    """Mark a part of the time over the full height of an axis."""
+    axis.fill_between(time, 0, 1, where=where, transform=axis.get_xaxis_transform(), **SHADE)
+
+
+def legend_above(figure, axis) -> None:
+    """What the lines of one axis, and of all others like it, are."""
+    handles, labels = axis.get_legend_handles_labels()
+    if len(labels) > 1:
+        columns = len(labels) if len(labels) < 6 else -(-len(labels) // 2)
+        figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
 
 
 def foot_forces(reactions: GroundReactions, measured: Measured | None = None):
@@ -34,24 +38,18 @@ def foot_forces(reactions: GroundReactions, measured: Measured | None = None):
     for k, foot in enumerate(feet):
         for row, (name, along) in enumerate(directions(reactions).items()):
             axis = axes[row, k]
-            shade_double_support(axis, reactions)
+            shade(axis, reactions.time, reactions.shares.down.sum(axis=1) > 1)
             if measured is not None:
                 axis.plot(
                     measured.time, measured.feet[:, k] @ along, **MEASURED, label="force plate"
                 )
             force = reactions.shares.foot_force[:, k] @ along
-            axis.plot(reactions.time, force, color=COLORS[k], label="from motion")
+            axis.plot(reactions.time, force, color=COLORS[0], label="from motion")
             if k == 0:
                 axis.set_ylabel(f"{name} [N]")
         axes[0, k].set_title(f"{foot} foot")
         axes[-1, k].set_xlabel("time [s]")
-    if measured is not None:
-        figure.legend(
-            *axes[0, 0].get_legend_handles_labels(),
-            loc="outside upper center",
-            ncols=2,
-            frameon=False,
-        )
+    legend_above(figure, axes[0, 0])
     return figure
 
 
@@ -61,21 +59,18 @@ def total_force(reactions: GroundReactions, measured: Measured | None = None):
     for axis, (name, along) in zip(axes, directions(reactions).items(), strict=True):
         if measured is not None:
             axis.plot(measured.time, measured.total @ along, **MEASURED, label="force plates")
-        axis.plot(reactions.time, reactions.force @ along, color=COLORS[2], label="from motion")
+        axis.plot(reactions.time, reactions.force @ along, color=COLORS[0], label="from motion")
         axis.set_ylabel(f"{name} [N]")
     axes[-1].set_xlabel("time [s]")
-    if measured is not None:
-        figure.legend(
-            *axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False
-        )
+    legend_above(figure, axes[0])
     return figure
 
 
-def pressure_paths(reactions: GroundReactions, comparison: Comparison | None = None):
+def pressure_paths(reactions: GroundReactions, measured: Measured | None = None):
     """Where the centre of pressure is, seen from above, relative to each foot."""
     feet = reactions.feet
     figure, axes = new_figure(
-        1, len(feet), squeeze=False, sharex=True, sharey=True, figsize=(3.2 * len(feet), 5.0)
+        1, len(feet), squeeze=False, sharex=True, sharey=True, figsize=(2.6 * len(feet), 5.2)
     )
     soles = np.array(reactions.subject.soles.feet)
     forward, left = reactions.axes.forward, reactions.axes.left
@@ -85,21 +80,23 @@ def pressure_paths(reactions: GroundReactions, comparison: Comparison | None = N
         middle = points.mean(axis=1)
         force = reactions.shares.foot_force[:, k] @ reactions.axes.up
         loaded = force > 0.1 * reactions.subject.weight
+
+        def draw(where, *style, axis=axis, **options):
+            axis.plot(-where @ left * 100, where @ forward * 100, *style, **options)
+
         # The sole at rest: the mean place of its points while it bears load.
         outline = (points - middle[:, None])[loaded].mean(axis=0)
-        axis.plot(-outline @ left * 100, outline @ forward * 100, "o", color="0.6", markersize=5)
-        if comparison is not None:
-            measured = comparison.measured
+        draw(outline, "o", color="0.7", markersize=5, label="points of the sole")
+        if measured is not None:
             path = measured.pressure[:, k] - middle[measured.frames]
-            axis.plot(
-                -path @ left * 100, path @ forward * 100, **MEASURED | {"linewidth": 0.9}, alpha=0.8
-            )
+            draw(path, **MEASURED, label="force plate")
         path = np.where(loaded[:, None], reactions.shares.pressure[:, k] - middle, np.nan)
-        axis.plot(-path @ left * 100, path @ forward * 100, color=COLORS[k], linewidth=1.1)
+        draw(path, color=COLORS[0], linewidth=1.0, alpha=0.9, label="from motion")
         axis.set_title(f"{foot} foot")
         axis.set_xlabel("to the right [cm]")
         axis.set_aspect("equal")
     axes[0, 0].set_ylabel("forward [cm]")
+    legend_above(figure, axes[0, 0])
     return figure
 
 
@@ -109,22 +106,22 @@ def functional_coordinates(reactions: GroundReactions):
     figure, axes = new_figure(
         2, len(feet), sharex=True, sharey="row", squeeze=False, figsize=(4.2 * len(feet), 5.0)
     )
-    names = np.array(reactions.subject.soles.names)
+    names = reactions.subject.soles.names
     soles = np.array(reactions.subject.soles.feet)
+    colors: dict[str, str] = {}  # a point has one colour on all feet
     for k, foot in enumerate(feet):
         down = reactions.shares.down[:, k]
         for axis in axes[:, k]:
-            axis.fill_between(
-                reactions.time, 0, 1, where=down, transform=axis.get_xaxis_transform(), **SHADE
-            )
+            shade(axis, reactions.time, down)
         for i in np.flatnonzero(soles == foot):
             label = names[i].removeprefix(f"{foot}_").replace("_", " ")
-            axes[0, k].plot(reactions.time, touch.gap[:, i] * 100, linewidth=1.1, label=label)
-            speed = np.linalg.norm(touch.rate[:, i], axis=-1)
-            axes[1, k].plot(reactions.time, speed, linewidth=1.1)
+            color = colors.setdefault(label, COLORS[len(colors) % len(COLORS)])
+            style = {"linewidth": 1.1, "color": color, "label": label}
+            axes[0, k].plot(reactions.time, touch.gap[:, i] * 100, **style)
+            axes[1, k].plot(reactions.time, np.linalg.norm(touch.rate[:, i], axis=-1), **style)
         axes[0, k].set_title(f"{foot} foot")
         axes[1, k].set_xlabel("time [s]")
     axes[0, 0].set_ylabel("height above rest [cm]")
     axes[1, 0].set_ylabel("speed over ground [m/s]")
-    axes[0, -1].legend(fontsize="x-small", loc="upper right")
+    legend_above(figure, axes[0, 0])
     return figure

@@ -25,7 +25,7 @@ from stiction.biped.stretches import stretches
 from stiction.biped.subject import Subject, subject_of_mechanism
 from stiction.mechanism import load_mechanism
 from stiction.report.figures import COLORS, new_figure
-from stiction.report.grf_figures import MEASURED, SHADE
+from stiction.report.grf_figures import MEASURED, directions, legend_above, shade
 from stiction.reproduce.registry import Check, Reproduction, check_close, reproduces
 
 FOLDER, MOTION, PLATES = (
@@ -115,16 +115,13 @@ def figure_6(walk: Walk) -> Reproduction:
     moment = np.nan_to_num(np.cross(arm, force))
     figure, (top, bottom) = new_figure(2, sharex=True, figsize=(6.4, 5.2))
     axes = reactions.axes
-    names = {"vertical": axes.up, "forward": axes.forward, "lateral (left)": axes.left}
-    for name, along in names.items():
+    for name, along in directions(reactions).items():
         top.plot(time, force @ along, label=name)
         bottom.plot(time, moment @ along, label=f"about {name}")
     top.set_ylabel("force [N]")
     bottom.set_ylabel("moment about the\ncentre of mass [N m]")
     bottom.set_xlabel("time [s]")
-    figure.legend(
-        *top.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False
-    )
+    legend_above(figure, top)
     load, ahead = force @ axes.up, force @ axes.forward
     shape = m_shape(measured.time[first:after], load[first - part.start : after - part.start])
     inner = ahead[first - part.start : after - part.start]
@@ -151,7 +148,10 @@ def figure_8(walk: Walk) -> Reproduction:
     # The belt carries him back: unroll it, so that he walks.
     travel = reactions.time[frames] - start
     lines = lines - (travel[:, None] * reactions.touch.support_velocity)[:, None, None]
-    figure, axis = new_figure(figsize=(7.4, 3.4))
+    figure, axis = new_figure(figsize=(7.6, 4.3))
+    for color, label in ((COLORS[0], "right"), (COLORS[1], "left"), ("0.2", "trunk and head")):
+        axis.plot([], [], color=color, linewidth=2.4, label=label)
+    legend_above(figure, axis)
     names = [reactions.subject.body_names[b] for b in bodies]
     colors = [COLORS[0] if n[0] == "r" else COLORS[1] if n[0] == "l" else "0.2" for n in names]
     order = np.argsort([n.startswith("right") for n in names], kind="stable")  # the near side last
@@ -184,9 +184,7 @@ def figure_9(walk: Walk) -> Reproduction:
     checks = []
     for axis, foot in zip(axes, ("right", "left"), strict=True):
         down = reactions.shares.down[:, reactions.feet.index(foot)]
-        axis.fill_between(
-            reactions.time, 0, 1, where=down, transform=axis.get_xaxis_transform(), **SHADE
-        )
+        shade(axis, reactions.time, down)
         index = _points(reactions, foot)
         for i, name in zip(index, POINTS, strict=True):
             axis.plot(reactions.time, touch.gap[:, i] * 100, label=name.replace("_", " "))
@@ -209,9 +207,7 @@ def figure_9(walk: Walk) -> Reproduction:
             )
         )
     axes[0].set_xlim(*walk.window)
-    figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False
-    )
+    legend_above(figure, axes[0])
     axes[1].set_xlabel("time [s]; shaded: the foot bears load")
     alternate = reactions.shares.down[inside].any(axis=1)
     checks.append(
@@ -235,9 +231,7 @@ def figure_10(walk: Walk) -> Reproduction:
         k, index = reactions.feet.index(foot), _points(reactions, foot)
         for axis, (name, along) in zip(axes[:, column], names.items(), strict=True):
             down = reactions.shares.down[:, k]
-            axis.fill_between(
-                reactions.time, 0, 1, where=down, transform=axis.get_xaxis_transform(), **SHADE
-            )
+            shade(axis, reactions.time, down)
             for i, point in zip(index, POINTS, strict=True):
                 axis.plot(
                     reactions.time,
@@ -273,9 +267,7 @@ def figure_10(walk: Walk) -> Reproduction:
             )
         )
     axes[0, 0].set_xlim(*walk.window)
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False
-    )
+    legend_above(figure, axes[0, 0])
     return Reproduction(figure, checks=checks)
 
 
@@ -284,20 +276,13 @@ def figure_10(walk: Walk) -> Reproduction:
 def figure_11(walk: Walk) -> Reproduction:
     reactions, shares, inside = walk.reactions, walk.reactions.shares, _inside(walk)
     figure, axes = new_figure(3, sharex=True, figsize=(7.0, 6.2))
-    names = {
-        "vertical": reactions.axes.up,
-        "forward": reactions.axes.forward,
-        "lateral (left)": reactions.axes.left,
-    }
-    for axis, (name, along) in zip(axes, names.items(), strict=True):
+    for axis, (name, along) in zip(axes, directions(reactions).items(), strict=True):
         for color, foot in enumerate(("right", "left")):
             force = shares.foot_force[inside, reactions.feet.index(foot)] @ along
             axis.plot(reactions.time[inside], force, color=COLORS[color], label=f"{foot} foot")
         axis.set_ylabel(f"{name} [N]")
     axes[0].set_xlim(*walk.window)
-    figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False
-    )
+    legend_above(figure, axes[0])
     axes[-1].set_xlabel("time [s]")
     error = np.abs(shares.foot_force.sum(axis=1) - reactions.force)[shares.down.any(axis=1)].max()
     shapes = [
@@ -343,7 +328,7 @@ def figure_12(walk: Walk) -> Reproduction:
     axis.set_xlim(*walk.window)
     axis.set_xlabel("time [s]")
     axis.set_ylabel("vertical force [N]")
-    axis.legend(loc="upper center")
+    legend_above(figure, axis)
     row = next(
         r for r in walk.comparison.components if r["of"] == "right" and r["direction"] == "vertical"
     )
