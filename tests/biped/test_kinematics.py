@@ -1,5 +1,7 @@
 """Coordinates from markers, and OpenSim's motion on the 38-DOF human."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers_biped import EVERY_JOINT, person
@@ -18,8 +20,6 @@ from stiction.biped.subject import Points, Subject
 @pytest.fixture(scope="module")
 def marked():
     """The model of every joint with four markers on each body, and a motion seen through them."""
-    from dataclasses import replace
-
     subject = read_osim(EVERY_JOINT)
     rng = np.random.default_rng(0)
     bodies = np.repeat(np.arange(1, len(subject.body_names)), 4)
@@ -114,6 +114,14 @@ def test_the_trunk_is_brought_over_the_hips():
     subject, q, _ = human_pose(opensim_motion(lumbar_extension=-10.0))
     names = [c.name for c in subject.coordinates]
     assert_allclose(q[0, names.index("waist_flexion")], np.radians(10) - TRUNK_LEAN)
+
+
+def test_a_pelvis_without_height_is_refused():
+    table = opensim_motion()
+    keep = [k for k, n in enumerate(table.names) if n != "pelvis_ty"]
+    table = replace(table, names=tuple(table.names[k] for k in keep), values=table.values[:, keep])
+    with pytest.raises(InputError, match="floating base, but 'pelvis_ty' is missing"):
+        coordinates_of(table, person())
 
 
 @pytest.fixture

@@ -208,13 +208,22 @@ def test_angles_that_cannot_be_radians_are_refused():
     assert_allclose(q[:, INDEX["hinge"]], np.pi / 3)
 
 
-def test_a_walk_with_stiff_joints_is_refused_as_mislabelled():
-    """Radians under a header that says degrees: a metre travelled, all joints within 1.2°."""
-    walk = motion(SUBJECT, True, hinge=1.2, tx=np.linspace(0, 1, 20))
-    with pytest.raises(InputError, match=r"while the body travels.*--angles radians"):
+@pytest.mark.parametrize("way", [1.0, 0.05])
+def test_a_walk_with_stiff_joints_is_refused_as_mislabelled(way):
+    """Radians under a header that says degrees: on a floor, or bobbing by 5 cm on a treadmill."""
+    swing = 0.6 + 0.6 * np.sin(np.arange(20))
+    walk = motion(SUBJECT, True, hinge=swing, tx=np.linspace(0, way, 20))
+    with pytest.raises(InputError, match=r"while the body moves by .*--angles radians"):
         coordinates_of(walk, SUBJECT)
     q, _ = coordinates_of(walk, SUBJECT, angles="radians")
-    assert_allclose(q[:, INDEX["hinge"]], 1.2)
+    assert_allclose(q[:, INDEX["hinge"]], swing)
+
+
+def test_swaying_by_degrees_is_no_mistake():
+    """An ankle that turns by 2° carries a body of one metre by 3.5 cm."""
+    sway = 1 + np.sin(np.arange(20))
+    q, _ = coordinates_of(motion(SUBJECT, True, hinge=sway, tx=np.radians(sway)), SUBJECT)
+    assert_allclose(q[:, INDEX["hinge"]], np.radians(sway))
 
 
 @pytest.mark.parametrize(("value", "unit"), [(50.0, "degrees"), (0.9, "radians")])

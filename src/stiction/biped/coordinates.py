@@ -4,13 +4,14 @@ import numpy as np
 
 from stiction._errors import InputError
 from stiction.biped.recording.table import Table
-from stiction.biped.retarget import KNOWN, PELVIS, TRANSLATIONS, is_for_human, retarget
+from stiction.biped.retarget import KNOWN, PELVIS, SAGITTAL, TRANSLATIONS, is_for_human, retarget
 from stiction.biped.subject import Coordinate, Subject
 
 ANGLES = ("degrees", "radians")
 _TURN = 2 * np.pi
-# Nobody travels this far [m] with all joints inside a few degrees.
-_TRAVEL, _STIFF = 0.3, np.radians(3.5)
+# Nobody keeps all joints within a few degrees (π, misread) and yet moves by more than a
+# sway [m], and farther than legs of this length [m] carry the body when they turn by so little.
+_STIFF, _SWAY, _LEG = 3.5, 0.02, 1.5
 
 
 def coordinates_of(
@@ -30,6 +31,7 @@ def coordinates_of(
         raise InputError(f"`angles` must be 'degrees' or 'radians', got '{angles}'")
     columns, said = _columns(table), []
     if is_for_human(set(columns), subject):
+        _refuse_absent_base(table, SAGITTAL, columns, KNOWN)
         theirs = [Coordinate(n, n not in TRANSLATIONS) for n in columns if n in KNOWN]
         degrees, said = _degrees(table, theirs, columns, PELVIS, angles)
         unit = np.pi / 180 if degrees else 1.0
@@ -73,11 +75,17 @@ def _refuse_absent(table: Table, subject: Subject, columns: dict[str, np.ndarray
             f"no column of `{table.source}` is a coordinate of '{subject.name}': columns are"
             f" {_listed(columns)}, coordinates are {_listed(names)}"
         )
-    absent = [n for n in subject.base if n not in columns]
-    if absent:
+    _refuse_absent_base(table, subject.base, columns, set(names))
+
+
+def _refuse_absent_base(
+    table: Table, base: tuple[str, ...], columns: dict[str, np.ndarray], known: set[str]
+) -> None:
+    if absent := [n for n in base if n not in columns]:
         raise InputError(
             f"`{table.source}` must have the columns of the floating base, but {_listed(absent)}"
-            f" {'is' if len(absent) == 1 else 'are'} missing{_nearest(absent[0], columns)}"
+            f" {'is' if len(absent) == 1 else 'are'} missing"
+            f"{_nearest(absent[0], set(columns) - known)}"
         )
 
 
@@ -109,12 +117,14 @@ def _degrees(
             " the angles are in degrees, add --angles degrees"
         )
     paths = [columns[c.name] for c in known if not c.rotational and c.name in base]
-    travels = max((float(np.ptp(v)) for v in paths), default=0.0) > _TRAVEL
-    if table.degrees and travels and np.radians(largest[widest]) < _STIFF:
+    travel = max((float(np.ptp(v)) for v in paths), default=0.0)
+    turn = max(float(np.ptp(columns[c.name])) for c in turning)
+    moves = travel > max(_SWAY, _LEG * np.radians(turn))
+    if table.degrees and moves and 0.2 < largest[widest] < _STIFF:
         raise InputError(
             f"`{widest}`, the largest angle in `{table.source}`, reaches {largest[widest]:.3g}"
-            " degrees as its header has it, while the body travels; if the angles are in radians,"
-            " add --angles radians"
+            f" degrees as its header has it, while the body moves by {travel:.2g} m; if the angles"
+            " are in radians, add --angles radians"
         )
     return table.degrees, []
 

@@ -43,6 +43,7 @@ _TRUNK = {
 }
 TRANSLATIONS = ("pelvis_tx", "pelvis_ty", "pelvis_tz")
 PELVIS = ("pelvis_tilt", "pelvis_list", "pelvis_rotation", *TRANSLATIONS)
+SAGITTAL = ("pelvis_tilt", "pelvis_tx", "pelvis_ty")  # what planar models have of it
 KNOWN = {
     *PELVIS,
     *(name for name, _ in _TRUNK.values()),
