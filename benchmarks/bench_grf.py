@@ -8,6 +8,7 @@ split.
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -37,46 +38,54 @@ MODEL, MOTION, PLATES = "subject01.osim", "subject01_walk1_ik.mot", "subject01_w
 
 def main() -> None:
     print(machine("mujoco", "scipy"), "\n")
-    rows = [total_force(), split()]
-    if (FOLDER / MODEL).is_file():
-        rows.append(trial())
-    else:
-        print(f"no recordings at '{FOLDER}' (set STICTION_DATA): no trial end to end\n")
-    table(rows)
+    table([total_force(), split()])
+    if not (FOLDER / MODEL).is_file():
+        print(f"\nno recordings at '{FOLDER}' (set STICTION_DATA): no trial end to end")
+        return
+    error = f"error of the vertical force {trial_error():.2f} % of body weight"
+    print(f"\n`stiction grf` on walk23 (3.5 s, 60 Hz, 23 coordinates), {error}\n")
+    table([in_process(), *command_line()])
 
 
-def trial() -> dict:
+def trial():
     """A walk of 3.5 s at 60 Hz, 23 coordinates: files to comparison with the plates."""
-
-    def run():
-        subject = with_soles(read_osim(FOLDER / MODEL))
-        reactions = ground_reactions(read_motion(FOLDER / MOTION, subject), subject)
-        plates = read_plates(FOLDER / PLATES)
-        return compare(reactions, measured_on_frames(plates, reactions))
-
-    warm = best_time(run)
-    error = next(r["RMSE [% BW]"] for r in run().components if r["direction"] == "vertical")
-    return {
-        "what": "walk23, files to comparison",
-        "stiction [ms]": 1e3 * warm,
-        "error": f"{error:.2f} % BW",
-        "first call, new process [s]": cold_start(),
-    }
+    subject = with_soles(read_osim(FOLDER / MODEL))
+    reactions = ground_reactions(read_motion(FOLDER / MOTION, subject), subject)
+    return compare(reactions, measured_on_frames(read_plates(FOLDER / PLATES), reactions))
 
 
-def cold_start() -> float:
-    """Seconds of the command line in a new process with nothing compiled and nothing cached."""
+def trial_error() -> float:
+    """Root mean square error of the total vertical force [% of body weight]."""
+    return next(r["RMSE [% BW]"] for r in trial().components if r["direction"] == "vertical")
+
+
+def in_process() -> dict:
+    row = {"what": "files to comparison, same process", "wall [s]": best_time(trial)}
+    return row | {"processor [s]": ""}
+
+
+def command_line() -> list[dict]:
+    """The command in a new process: with nothing compiled, again, and with a report."""
     code = "from stiction.cli.app import main; main()"
-    out = Path("out") / "bench-grf"
-    arguments = ["grf", FOLDER / MOTION, "--model", FOLDER / MODEL, "--plates", FOLDER / PLATES]
-    start = time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments), "--out", str(out), "--json"],
-        check=True,
-        capture_output=True,
-        env=os.environ | {"STICTION_CACHE": "off"},
-    )
-    return time.perf_counter() - start
+    files = [FOLDER / MOTION, "--model", FOLDER / MODEL, "--plates", FOLDER / PLATES, "--json"]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for what, more in (
+            ("command line, nothing compiled", []),
+            ("command line, programs cached on disk", []),
+            ("the same with data, figures and report", ["--out", f"{folder}/out"]),
+        ):
+            before, start = os.times(), time.perf_counter()
+            subprocess.run(
+                [sys.executable, "-c", code, "grf", *map(str, [*files, *more])],
+                check=True,
+                capture_output=True,
+                env=os.environ | {"STICTION_CACHE": f"{folder}/cache"},
+            )
+            after, wall = os.times(), time.perf_counter() - start
+            used = sum(after[k] - before[k] for k in (2, 3))  # user and system time of children
+            rows.append({"what": what, "wall [s]": wall, "processor [s]": used})
+    return rows
 
 
 def total_force(n: int = 256) -> dict:

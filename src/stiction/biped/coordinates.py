@@ -85,7 +85,7 @@ def _refuse_absent_base(
         raise InputError(
             f"`{table.source}` must have the columns of the floating base, but {_listed(absent)}"
             f" {'is' if len(absent) == 1 else 'are'} missing"
-            f"{_nearest(absent[0], set(columns) - known)}"
+            f"{_nearest(absent[0], set(columns) - known) or '; export it too'}"
         )
 
 

@@ -194,24 +194,26 @@ def _solve(
     mu: Scalar,
 ) -> tuple[Float[Array, "n_points 3"], Scalar, Int[Array, ""]]:
     """Minimise the dual: forces, the largest entry of its gradient, Newton steps."""
-    problem = (A, b, soft, a, jnp.broadcast_to(mu, a.shape))
+    G = jnp.swapaxes(A, 0, 1).reshape(len(b), -1)  # from all forces at once
+    problem = (G, b, soft, a, jnp.broadcast_to(mu, a.shape))
     y, size, steps = _minimum(problem)
     return _dual(y, problem)[2], size, steps
 
 
 def _dual(y: Float[Array, "m"], problem):
     """Value and gradient of the dual, the forces, and the projections' derivatives."""
-    A, b, soft, a, mu = problem
-    P, D = project_to_cone(jnp.sum(A * y[None, :, None], axis=1), mu)
+    G, b, soft, a, mu = problem
+    P, D = project_to_cone((y @ G).reshape(-1, 3), mu)
     f = a[:, None] * P
     value = jnp.sum(f * P) / 2 + jnp.sum((soft * y / 2 - b) * y)
-    return value, jnp.sum(A * f[:, None, :], axis=(0, 2)) + soft * y - b, f, D
+    return value, G @ f.ravel() + soft * y - b, f, D
 
 
 def _hessian(problem, D: Float[Array, "n_points 3 3"], damping: Scalar) -> Float[Array, "m m"]:
-    A, _, soft, a, _ = problem
-    AD = jnp.sum(A[:, :, :, None] * D[:, None, :, :], axis=2) * a[:, None, None]
-    return jnp.einsum("kid,kjd->ij", AD, A) + jnp.diag(soft + damping)
+    G, _, soft, a, _ = problem
+    parts = G.reshape(len(soft), -1, 3)
+    GD = jnp.sum(parts[..., None] * (a[:, None, None] * D)[None], axis=2)
+    return GD.reshape(G.shape) @ G.T + jnp.diag(soft + damping)
 
 
 @jax.custom_jvp
@@ -220,10 +222,9 @@ def _minimum(problem) -> tuple[Float[Array, "m"], Scalar, Int[Array, ""]]:
     _, b, soft, a, _ = problem
 
     def improve(state):
-        y, size, step, _ = state
+        y, size, damping, step = state
         value, g, _, D = _dual(y, problem)
-        # Where no point resists, the Hessian is singular; some damping keeps the step finite.
-        H = _hessian(problem, D, _DAMPING + 1e-3 * jnp.minimum(size, 1.0))
+        H = _hessian(problem, D, damping)
         direction = -jsl.cho_solve((jnp.linalg.cholesky(H, symmetrize_input=False), True), g)
         lengths = 0.25 ** jnp.arange(_TRIALS, dtype=y.dtype)
         trials = y[None] + lengths[:, None] * direction[None]
@@ -233,16 +234,18 @@ def _minimum(problem) -> tuple[Float[Array, "m"], Scalar, Int[Array, ""]]:
         best = jnp.argmin(jnp.where(size < 1e-6, sizes, values))
         progress = (values[best] < value) | (sizes[best] < size)
         keep = jnp.where(progress, trials[best], y)
-        return keep, jnp.where(progress, sizes[best], size), step + 1, progress
+        # Where no point resists, the Hessian is singular; then damping keeps the step finite.
+        damping = jnp.where(progress, jnp.maximum(damping / 10, _DAMPING), 1e3 * damping)
+        return keep, jnp.where(progress, sizes[best], size), damping, step + 1
 
     def unfinished(state):
-        _, size, step, progress = state
-        return (size > TOLERANCE) & (step < MAX_STEPS) & progress
+        _, size, damping, step = state
+        return (size > TOLERANCE) & (step < MAX_STEPS) & (damping < 1.0)
 
     # Start where the forces alone would be, spread evenly.
     start = jnp.where(soft == 0, b / jnp.maximum(jnp.sum(a), 1e-3), 0.0)
-    state = (start, jnp.asarray(jnp.inf, b.dtype), jnp.asarray(0), jnp.asarray(True))
-    y, size, steps, _ = jax.lax.while_loop(unfinished, improve, state)
+    state = (start, jnp.asarray(jnp.inf, b.dtype), jnp.asarray(1e-6, b.dtype), jnp.asarray(0))
+    y, size, _, steps = jax.lax.while_loop(unfinished, improve, state)
     return y, size, steps
 
 
