@@ -97,17 +97,16 @@ def test_feet_sum_to_the_total_push_and_stay_in_their_cones(shared_data, name, s
 
 @pytest.mark.parametrize("name", WALKS)
 def test_pressure_is_inside_the_foot_whenever_loaded(shared_data, name):
-    from scipy.spatial import Delaunay
-
+    """In no direction, of one every degree, is it farther out than the foot's outermost point."""
     reactions, _, comparison = walked(shared_data, name)
     feet = np.array(reactions.subject.soles.feet)
-    level = np.stack([reactions.axes.forward, reactions.axes.left], axis=1)
+    angles = np.radians(np.arange(360))
+    outwards = np.stack([np.cos(angles), np.sin(angles)])
+    level = np.stack([reactions.axes.forward, reactions.axes.left], axis=1) @ outwards
     for k, foot in enumerate(reactions.feet):
-        points = reactions.touch.position[:, feet == foot] @ level
-        for frame in np.flatnonzero(reactions.shares.down[:, k])[::7]:
-            corners = points[frame]
-            spread = corners.mean(0) + (corners - corners.mean(0)) * (1 + 1e-6)
-            assert Delaunay(spread).find_simplex(reactions.shares.pressure[frame, k] @ level) >= 0
+        down = reactions.shares.down[:, k]
+        reach = (reactions.touch.position[down][:, feet == foot] @ level).max(axis=1)
+        assert (reactions.shares.pressure[down, k] @ level <= reach + 1e-9).all()
     for row in comparison.pressure:
         assert row["forward RMSE [mm]"] < 45
         assert row["lateral RMSE [mm]"] < 45
