@@ -31,7 +31,7 @@ def to_dataset(reactions: GroundReactions) -> "xr.Dataset":
         "axis": axis,
         "coordinate": coordinates,
     }
-    if shares is not None:
+    if reactions.feet:
         touch = reactions.touch
         variables |= {
             "foot_force": (("time", "foot", "axis"), shares.foot_force, {"units": "N"}),

@@ -32,7 +32,7 @@ def coordinates_from_markers(markers: Markers, subject: Subject) -> Table:
         A table of all free coordinates (radians, metres), with the marker error in its notes.
     """
     model = subject.markers
-    if model is None:
+    if not model:
         raise InputError(
             f"'{subject.name}' has no markers; give joint angles, or a model with some"
         )
@@ -47,15 +47,15 @@ def coordinates_from_markers(markers: Markers, subject: Subject) -> Table:
     _refuse_other_axes(seen, ours, markers, subject)
     free = np.array([not (c.locked or c.follows) for c in subject.coordinates])
     carriers = tuple(int(model.bodies[i]) for i in ours)
-    q, error = _fit(
-        subject.bodies,
-        carriers,
+    visible = np.asarray(np.isfinite(seen).all(axis=-1))
+    data = (
         model.position[ours],
         padded(np.nan_to_num(seen)),
-        padded(np.isfinite(seen).all(axis=-1)),
+        padded(visible),
         _starts(subject),
         free.astype(float),
     )
+    q, error = _fit(subject.bodies, carriers, *jax.device_put(data))
     q, error = (np.asarray(x)[: len(seen)] for x in (q, error))
     if np.median(error) > _WORST:
         raise InputError(

@@ -89,12 +89,12 @@ def read_vertical_force(
         table = Table(path.name, np.arange(len(values)) / rate, ("force",), values)
     else:
         table = read_text_table(path)
-    if column is None and len(table.names) > 1:
+    if column is None and len(table.names) != 1:
         raise InputError(
-            f"`{path}` has several columns ({', '.join(table.names[:6])} …): add --column with the"
-            " name of the vertical force"
+            f"`{path}` must have one column beside the time, has {len(table.names)}"
+            f" ({', '.join(table.names[:6])}): add --column with the name of the vertical force"
         )
-    name = column or table.names[0]
+    name = column or "".join(table.names)
     return make_even(Table(table.source, table.time, (name,), table.column(name)[:, None]))
 
 

@@ -35,8 +35,8 @@ class GroundReactions:
         moment: About the world's origin [N·m].
         center: Centre of mass [m].
         feet: Names of the feet.
-        touch: Functional coordinates of the soles' points; none without feet.
-        shares: What each point and each foot bears; none without feet.
+        touch: Functional coordinates of the soles' points.
+        shares: What each point and each foot bears.
         friction: Coefficient of the cones.
         split: How forces were shared where mechanics does not say.
         ground: Height of the ground [m].
@@ -50,8 +50,8 @@ class GroundReactions:
     moment: np.ndarray
     center: np.ndarray
     feet: tuple[str, ...]
-    touch: Touch | None
-    shares: Shares | None
+    touch: Touch
+    shares: Shares
     friction: float
     split: str
     ground: float
@@ -104,10 +104,6 @@ def ground_reactions(
     total = total_reaction(subject.bodies, bodies)
     force, moment, center = total.force, total.moment, total.center
     notes = [*subject.notes, *table.notes, *notes]
-    if subject.soles is None:
-        axes = _axes(subject.up, total.center_velocity.mean(0))
-        parts = (subject, motion, axes, force, moment, center, (), None, None)
-        return GroundReactions(*parts, friction, "none", 0.0, tuple(notes))
     touch = touching(
         *point_motion(subject.soles, bodies, subject.up),
         subject.up,
@@ -120,7 +116,7 @@ def ground_reactions(
     if ground:
         notes.append(f"the ground was taken to be at {ground:.3g} m, where the soles rest")
     feet = tuple(dict.fromkeys(subject.soles.feet))
-    group = np.array([[float(f == name) for name in feet] for f in subject.soles.feet])
+    group = np.array([[f == name for name in feet] for f in subject.soles.feet], float)
     shares = share(
         motion.time,
         force,
@@ -145,7 +141,7 @@ def ground_reactions(
         touch=touch,
         shares=shares,
         friction=friction,
-        split=split,
+        split=split if feet else "none",
         ground=ground,
         notes=(*notes, *shares.notes),
     )
@@ -176,5 +172,5 @@ def _axes(up: np.ndarray, travel: np.ndarray) -> Axes:
 
 
 def _ground(level: np.ndarray) -> float:
-    height = float(np.median(level))
+    height = float(np.median(level)) if level.size else 0.0
     return 0.0 if abs(height) < _GROUND else height

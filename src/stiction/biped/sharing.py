@@ -92,6 +92,8 @@ def share(
         split: "pivot", "least-norm" or "smooth".
         friction: Coefficient μ.
     """
+    if not group.size:
+        return _no_shares(len(time))
     to_contact = axes.matrix
     # Forces act where the ground is, whatever the model's soles do above or below it.
     on_ground = touch.position - ((touch.position @ axes.up) - ground)[..., None] * axes.up
@@ -108,9 +110,7 @@ def share(
     near = np.where(loaded[:, None], touch.nearness, 0.0)
     down = (near @ group) > 0
     slack, planar = _slack(touch, axes)
-    height, notes = PIVOT_HEIGHT, []
-    if planar:
-        notes.append("the motion is planar: forces and moments across it are not known")
+    height = PIVOT_HEIGHT
     if split == "smooth":
         f, error, ok = _smooth(time, F, N, r, near, mu, down, group, slack, loaded)
     else:
@@ -118,19 +118,6 @@ def share(
             height = _pivot_height(F, N, c, down)
         pivot = c + np.array([0.0, 0.0, height])
         f, error, ok = _solve(F, N, r, near, mu, loaded, slack, group, pivot, split == "pivot")
-    if not ok.all():
-        notes.append(f"in {int((~ok).sum())} frames the split did not converge")
-    unborne = int(((F[:, 2] > 0.1) & ~loaded).sum())
-    if unborne:
-        notes.append(
-            f"in {unborne} frames no point touches though the body needs support: larger tolerances"
-            " may help"
-        )
-    if slipping := int((loaded & (needed > friction)).sum()):
-        notes.append(
-            f"in {slipping} frames the force needs more friction than {friction:g}, up to"
-            f" {needed[loaded].max():.2g}"
-        )
     point_force = weight * f @ to_contact
     foot_force = np.einsum("nki,kf->nfi", point_force, group)
     pressure, free_moment = _pressure(f, r, group, origin, axes, weight)
@@ -144,8 +131,43 @@ def share(
         moment_error=weight * error @ to_contact,
         needed_friction=np.where(loaded, needed, 0.0),
         pivot_height=height if split == "pivot" else np.nan,
-        notes=tuple(notes),
+        notes=_notes(planar, ok, (F[:, 2] > 0.1) & ~loaded, needed[loaded], friction),
     )
+
+
+def _no_shares(n: int) -> Shares:
+    """Where no feet are known, nothing is shared."""
+    return Shares(
+        point_force=np.zeros((n, 0, 3)),
+        foot_force=np.zeros((n, 0, 3)),
+        pressure=np.zeros((n, 0, 3)),
+        free_moment=np.zeros((n, 0)),
+        down=np.zeros((n, 0), bool),
+        determined=np.ones((n, 3), bool),
+        moment_error=np.zeros((n, 3)),
+        needed_friction=np.zeros(n),
+        pivot_height=np.nan,
+        notes=(),
+    )
+
+
+def _notes(planar: bool, ok, unborne, needed, friction: float) -> tuple[str, ...]:
+    notes = []
+    if planar:
+        notes.append("the motion is planar: forces and moments across it are not known")
+    if not ok.all():
+        notes.append(f"in {int((~ok).sum())} frames the split did not converge")
+    if unborne.any():
+        notes.append(
+            f"in {int(unborne.sum())} frames no point touches though the body needs support: larger"
+            " tolerances may help"
+        )
+    if slipping := int((needed > friction).sum()):
+        notes.append(
+            f"in {slipping} frames the force needs more friction than {friction:g}, up to"
+            f" {needed.max():.2g}"
+        )
+    return tuple(notes)
 
 
 def _slack(touch: Touch, axes: Axes) -> tuple[np.ndarray, bool]:
@@ -172,8 +194,8 @@ def _pivot_height(F: np.ndarray, N: np.ndarray, c: np.ndarray, down: np.ndarray)
 def _solve(F, N, r, near, mu, loaded, slack, group, pivot, use_pivot):
     """Split every loaded frame; the others are given a harmless problem and come out as zero."""
     F, N, near, mu = _harmless(F, N, near, mu, loaded)
-    frames = map(padded, (F, N, r, near, mu, pivot))
-    done = _split_frames(*frames, slack, group, use_pivot)
+    F, N, r, near, mu, pivot = map(padded, (F, N, r, near, mu, pivot))
+    done = _split_frames(F, N, r, near, mu, pivot, slack, group, use_pivot)
     return _only(loaded, done)
 
 
@@ -199,8 +221,8 @@ def _smooth(time, F, N, r, near, mu, down, group, slack, loaded):
     shares = np.stack([first, F - first], axis=1)
     safe = np.where(use[:, None, None], shares, [0.0, 0.0, 0.5])
     _, N_safe, near_safe, mu_safe = _harmless(F, N, near, mu, use)
-    frames = map(padded, (safe, N_safe, r, near_safe, mu_safe))
-    done = _share_frames(*frames, slack, group)
+    safe, N, r, near, mu = map(padded, (safe, N_safe, r, near_safe, mu_safe))
+    done = _share_frames(safe, N, r, near, mu, slack, group)
     f2, error2, ok2 = _only(use, done)
     f, error = np.where(use[:, None, None], f2, f), np.where(use[:, None], error2, error)
     return f, error, np.where(use, ok2, ok)

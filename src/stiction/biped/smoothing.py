@@ -92,14 +92,14 @@ def smooth(
 def low_pass(q: np.ndarray, period: float, cutoff: float, filter: str) -> np.ndarray:
     """The samples without what lies above the cut-off, and without lag."""
     if filter == "butterworth":
-        from scipy.signal import butter, filtfilt  # slow to import
+        from scipy.signal import butter, sosfiltfilt  # slow to import
 
         # Run twice, the gain at the corner is 1/2; this moves the corner so that it is 1/√2 at the
         # cut-off ([Winter2009]'s 0.802, and exactly so for sampled signals).
         corner = np.arctan(np.tan(np.pi * cutoff * period) / _HALF_POWER**0.25) / np.pi
-        b, a = butter(2, 2 * corner)
+        sections = butter(2, 2 * corner, output="sos")
         pad = min(len(q) - 1, round(4 / (cutoff * period)))
-        return filtfilt(b, a, q, axis=0, padlen=pad)
+        return sosfiltfilt(sections, q, axis=0, padlen=pad)
     weight = _HALF_POWER / (2 * np.sin(np.pi * cutoff * period)) ** (2 * _ORDER)
     matrix = weight * _penalty(len(q))
     matrix[_ORDER] += 1

@@ -16,7 +16,7 @@ from stiction._errors import InputError, unknown
 from stiction.biped.anthropometry import FOOT_BREADTH, TOE_JOINT
 from stiction.biped.opensim import document, read_contact_spheres
 from stiction.biped.recording.text import read_text_cells
-from stiction.biped.subject import MechanismPoses, Points, Subject
+from stiction.biped.subject import NO_POINTS, MechanismPoses, Points, Subject
 from stiction.mechanism import Mechanism
 
 _FOOT = re.compile(r"calcn|calcan|foot|hindfoot|sole|ankle_roll", re.I)
@@ -40,13 +40,13 @@ def with_soles(
     """
     if contacts is not None:
         points = _read_contacts(Path(contacts), subject)
-    elif subject.soles is not None:
+    elif subject.soles:
         points = subject.soles
     elif mechanism is not None:
         points = _sites(mechanism) or _shapes(mechanism, subject)
     else:
         points = _outlines(subject)
-    if points is None:
+    if not points:
         note = (
             f"no feet are known in '{subject.name}': only the total reaction was computed"
             " (--contacts names points of the soles)"
@@ -68,9 +68,9 @@ def _side(name: str) -> str | None:
 def _read_contacts(path: Path, subject: Subject) -> Points:
     if path.suffix.lower() in (".xml", ".osim"):
         root = document.parse(path)
-        parent = root.find("Model") if root.find("Model") is not None else root
-        points = read_contact_spheres(parent, list(subject.body_names))
-        if points is None:
+        model = root.find("Model")
+        points = read_contact_spheres(root if model is None else model, list(subject.body_names))
+        if not points:
             raise InputError(f"`{path}` must hold ContactSpheres in a ContactGeometrySet, has none")
         return replace(points, source=f"contact spheres of '{path.name}'")
     labels, rows = read_text_cells(path)
@@ -101,12 +101,12 @@ def _read_contacts(path: Path, subject: Subject) -> Points:
     )
 
 
-def _sites(mechanism: Mechanism) -> Points | None:
+def _sites(mechanism: Mechanism) -> Points:
     """Sites that are called heel, toe, ball, sole or foot."""
     sites = mechanism.sites
     found = [i for i, name in enumerate(sites.names) if _POINT.search(name)]
     if not found:
-        return None
+        return NO_POINTS
     names = tuple(sites.names[i] for i in found)
     bodies = [mechanism.tree.body_names[sites.bodies[i]] for i in found]
     return Points(
@@ -119,7 +119,7 @@ def _sites(mechanism: Mechanism) -> Points | None:
     )
 
 
-def _shapes(mechanism: Mechanism, subject: Subject) -> Points | None:
+def _shapes(mechanism: Mechanism, subject: Subject) -> Points:
     """Corners of boxes, ends of capsules, centres of spheres: of feet and of last bodies."""
     shapes, tree = mechanism.shapes, mechanism.tree
     last = set(range(1, len(tree.body_names))) - set(subject.parents)
@@ -138,7 +138,7 @@ def _shapes(mechanism: Mechanism, subject: Subject) -> Points | None:
             position.append(point)
             radius.append(ball)
     if not names:
-        return None
+        return NO_POINTS
     return Points(
         tuple(names),
         np.array(bodies),
@@ -158,10 +158,10 @@ _CORNERS = {
 }
 
 
-def _outlines(subject: Subject) -> Points | None:
+def _outlines(subject: Subject) -> Points:
     """Heel, ball and toes of every body that is called a foot."""
     if isinstance(subject.bodies.poses, MechanismPoses):
-        return None
+        return NO_POINTS
     pose = subject.poses(subject.defaults[None])
     positions, rotations = pose.position[0], pose.rotation[0]
     feet = [b for b, n in enumerate(subject.body_names) if _FOOT.search(n) and not _TOES.search(n)]
@@ -199,7 +199,7 @@ def _outlines(subject: Subject) -> Points | None:
                 points.append(rotations[body].T @ (at - positions[body]))
                 groups.append(side)
     if not names:
-        return None
+        return NO_POINTS
     return Points(
         tuple(names),
         np.array(bodies),
@@ -214,7 +214,7 @@ def _extent(subject, carriers, positions, rotations, foot, ahead, across, ball):
     """How far the foot reaches from its origin: back, front, left, right [m]."""
     origin = positions[foot]
     markers = subject.markers
-    on_foot = [] if markers is None else [i for i, b in enumerate(markers.bodies) if b in carriers]
+    on_foot = [i for i, b in enumerate(markers.bodies) if b in carriers]
     if len(on_foot) >= 3:
         at = np.array(
             [

@@ -249,7 +249,7 @@ def _minimum(problem) -> tuple[Float[Array, "m"], Scalar, Int[Array, ""]]:
     return y, size, steps
 
 
-@_minimum.defjvp
+@_minimum.defjvp  # pyright: ignore[reportArgumentType]  # float0 is a type of NumPy's
 def _minimum_jvp(problems, changes):
     """The gradient stays zero: H dy + its change at fixed y = 0."""
     (problem,), (change,) = problems, changes

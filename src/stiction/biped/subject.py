@@ -90,6 +90,9 @@ class Points:
         return len(self.names)
 
 
+NO_POINTS = Points((), np.zeros(0, int), np.zeros((0, 3)), np.zeros(0))
+
+
 @dataclass(frozen=True)
 class Subject:
     """A person or a robot on its feet.
@@ -112,8 +115,8 @@ class Subject:
     body_names: tuple[str, ...]
     parents: tuple[int, ...]
     base: tuple[str, ...] = ()
-    markers: Points | None = None
-    soles: Points | None = None
+    markers: Points = NO_POINTS
+    soles: Points = NO_POINTS
     notes: tuple[str, ...] = ()
 
     @property
@@ -146,7 +149,8 @@ class Subject:
         acceleration: Float[np.ndarray, "n nq"],
     ) -> BodyMotion:
         """World poses of all bodies in every frame and their derivatives, as NumPy arrays."""
-        found = _motion_of_frames(self.bodies.poses, *map(padded, (q, rate, acceleration)))
+        frames = jax.device_put([padded(x) for x in (q, rate, acceleration)])
+        found = _motion_of_frames(self.bodies.poses, *frames)
         return jax.tree.map(lambda x: np.asarray(x)[: len(q)], found)
 
     def poses(self, q: Float[np.ndarray, "n nq"]) -> Pose:
@@ -180,8 +184,8 @@ def _motion_of_frames(
         def first(q, rate):
             return jax.jvp(poses, (q,), (rate,))
 
-        now, change = jax.jvp(first, (q, rate), (rate, acceleration))
-        return BodyMotion(*now, change[1])
+        (pose, q_rate), (_, q_acceleration) = jax.jvp(first, (q, rate), (rate, acceleration))
+        return BodyMotion(pose, q_rate, q_acceleration)
 
     return jax.vmap(frame)(q, rate, acceleration)
 

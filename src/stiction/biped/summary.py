@@ -30,7 +30,7 @@ def summarize(reactions: GroundReactions, comparison: Comparison | None) -> dict
         "up": reactions.axes.up,
         "feet": {},
     }
-    if shares is not None:
+    if reactions.feet:
         both = shares.down.sum(axis=1) > 1
         summary |= {
             "pivot_height": shares.pivot_height,

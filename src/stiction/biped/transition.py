@@ -46,10 +46,11 @@ def smooth_transition(
         Forces, shape (n, 2, 3), and whether a frame could be assigned: a double support that is cut
         off by the end of the record, or does not pass from one foot to the other, could not.
     """
-    alone = down & ~down.all(axis=1, keepdims=True)
+    both = np.asarray(down.all(axis=1))
+    alone = down & ~both[:, None]
     shares = np.where(alone[:, :, None], force[:, None], 0.0)
-    assigned = ~down.all(axis=1)
-    for first, after in stretches(down.all(axis=1)):
+    assigned = ~both
+    for first, after in stretches(both):
         if first == 0 or after == len(time) or not (alone[first - 1].any() and alone[after].any()):
             continue
         leaving, landing = (int(np.argmax(alone[k])) for k in (first - 1, after))

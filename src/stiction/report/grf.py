@@ -84,15 +84,15 @@ def animation(reactions: GroundReactions) -> Animation:
     rotation = Rotation.from_matrix(poses.rotation.reshape(-1, 3, 3))
     turned = rotation.as_quat(scalar_first=True).reshape(len(reactions.time), -1, 4)
     forces = None
-    if shares is not None:
+    if reactions.feet:
         at = np.where(shares.down[..., None], shares.pressure, 0.0)
         forces = np.concatenate([at, shares.foot_force], axis=-1)
     up = int(np.argmax(np.abs(reactions.axes.up)))
-    level = reactions.ground if reactions.touch is None else float(np.median(reactions.touch.level))
+    level = float(np.median(reactions.touch.level)) if reactions.feet else reactions.ground
     return Animation(
         time=reactions.time - reactions.time[0],
         shapes=_look(reactions),
-        positions=poses.position,
+        positions=np.asarray(poses.position),
         quaternions=turned,
         ground=[Plane(point=level * reactions.axes.up, normal=reactions.axes.up)],
         forces=forces,
@@ -113,8 +113,8 @@ def _look(reactions: GroundReactions) -> list[Shape]:
             return shapes
     shapes = []
     for body, start, end in bones(subject):
-        half = np.linalg.norm(end - start) / 2
-        turn, _ = Rotation.align_vectors([(end - start) / (2 * half)], [[0, 0, 1]])
+        half = float(np.linalg.norm(end - start)) / 2
+        turn = Rotation.align_vectors([(end - start) / (2 * half)], [[0, 0, 1]])[0]
         shapes.append(
             Shape(
                 "capsule",

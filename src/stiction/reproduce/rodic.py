@@ -8,6 +8,7 @@ are at rest, as in rodic.
 
 import functools
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,7 +50,7 @@ class Walk:
     window: tuple[float, float]
 
 
-def of_recording(figure):
+def of_recording(figure: Callable[[Walk], Reproduction]) -> Callable[[], Reproduction]:
     """Make a figure from the recording, or say that there is none and fail its check."""
 
     @functools.wraps(figure)

@@ -15,7 +15,7 @@ from stiction.biped.opensim import document
 from stiction.biped.opensim.functions import KINDS, Term, read_term, tabulate
 from stiction.biped.opensim.joints import Joint, read_motion_of_joint
 from stiction.biped.opensim.skeleton import Skeleton
-from stiction.biped.subject import Bodies, Coordinate, Points, Subject
+from stiction.biped.subject import NO_POINTS, Bodies, Coordinate, Points, Subject
 
 GROUND = "ground"
 JOINTS_BESIDE_BODIES = 40000  # the version from which on joints are not inside bodies
@@ -64,7 +64,7 @@ def read_osim(path: str | Path) -> Subject:
     )
 
 
-def read_contact_spheres(parent: ET.Element, body_names: list[str]) -> Points | None:
+def read_contact_spheres(parent: ET.Element, body_names: list[str]) -> Points:
     """The ContactSpheres of a model or of a document with a ContactGeometrySet."""
     source = "contact spheres"
     return _read_points(parent, "ContactGeometrySet", ("ContactSphere",), body_names, source)
@@ -72,10 +72,10 @@ def read_contact_spheres(parent: ET.Element, body_names: list[str]) -> Points | 
 
 def _read_points(
     parent: ET.Element, set_name: str, tags: tuple[str, ...], body_names: list[str], source: str
-) -> Points | None:
+) -> Points:
     found = [e for e in document.objects(parent, set_name) if e.tag in tags]
     if not found:
-        return None
+        return NO_POINTS
     bodies = []
     for e in found:
         body = document.frame_name(e, "socket_parent_frame", "socket_frame", "body", "body_name")
