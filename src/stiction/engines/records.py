@@ -5,6 +5,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction.engines.flow import State
@@ -19,51 +20,67 @@ class Row(eqx.Module):
     k: State  # dy/dt
     force: Float[Array, "n dim"]
     modes: Int[Array, "n"]
+    memory: Any  # of the control
+
+
+class Packing:
+    """A pytree of arrays as one vector and back: one write for a row, not one for each array.
+
+    Whole numbers and truth values become numbers of the vector's type, and come back as they were.
+    """
+
+    def __init__(self, template: Any):
+        leaves, self.structure = jax.tree.flatten(template)
+        self.kinds = [(leaf.shape, leaf.dtype) for leaf in leaves]
+        self.sizes = [int(np.prod(shape)) for shape, _ in self.kinds]
+
+    @property
+    def size(self) -> int:
+        """Length of the vector."""
+        return sum(self.sizes)
+
+    def pack(self, tree: Any, dtype: Any) -> Float[Array, "size"]:
+        """The vector."""
+        return jnp.concatenate([jnp.ravel(x).astype(dtype) for x in jax.tree.leaves(tree)])
+
+    def unpack(self, vector: Float[Array, "*batch size"]) -> Any:
+        """The tree of a vector, or of many."""
+        parts = jnp.split(vector, np.cumsum(self.sizes)[:-1].tolist(), axis=-1)
+        leaves = [
+            part.reshape(*vector.shape[:-1], *shape).astype(dtype)
+            for part, (shape, dtype) in zip(parts, self.kinds, strict=True)
+        ]
+        return jax.tree.unflatten(self.structure, leaves)
 
 
 class Records(eqx.Module):
-    """Rows in order; an event has two, before and after."""
+    """Vectors in order, with one more place for what is not wanted; empty to keep nothing."""
 
-    rows: Row
+    vectors: Float[Array, "places size"]
     count: Int[Array, ""]
 
 
-def no_records(row: Row, size: int) -> Records:
-    """Room for a number of rows like the given one; none for batches whose ends alone matter."""
-    return Records(room_for(row, size), jnp.asarray(0))
+def no_records(length: int, size: int, dtype: Any) -> Records:
+    """Room for `size` vectors."""
+    return Records(jnp.zeros((size + 1 if size else 0, length), dtype), jnp.asarray(0))
 
 
-def add_row(records: Records, row: Row, wanted: Bool[Array, ""]) -> Records:
-    """Write a row, if it is wanted."""
-    rows = write(records.rows, row, records.count, wanted)
-    return Records(rows, records.count + wanted)
+def add(records: Records, vector: Float[Array, "size"], wanted: Bool[Array, ""]) -> Records:
+    """Write a vector, if it is wanted: in the program's memory, without a copy or a branch."""
+    places = records.vectors.shape[0]
+    if places == 0:
+        return records
+    place = jnp.where(wanted, jnp.minimum(records.count, places - 1), places - 1)
+    vectors = jax.lax.dynamic_update_index_in_dim(records.vectors, vector, place, 0)
+    return Records(vectors, records.count + wanted)
 
 
-def room_for(item: Any, size: int) -> Any:
-    """Buffers for `size` items, and one more place for what is not wanted."""
-    places = size + 1 if size else 0
-    return jax.tree.map(lambda x: jnp.zeros((places, *x.shape), x.dtype), item)
-
-
-def write(buffers: Any, item: Any, place: Int[Array, ""], wanted: Bool[Array, ""]) -> Any:
-    """Put an item into its place: in the program's memory, without a copy and without a branch."""
-
-    def put(b: Array, x: Array) -> Array:
-        if b.shape[0] == 0:
-            return b
-        index = jnp.where(wanted, jnp.minimum(place, b.shape[0] - 1), b.shape[0] - 1)
-        return jax.lax.dynamic_update_index_in_dim(b, x, index, 0)
-
-    return jax.tree.map(put, buffers, item)
-
-
-def sample(mechanism: Mechanism, records: Records, times: Float[Array, "s"]) -> Row:
+def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[Array, "s"]) -> Row:
     """The motion at given times, between kept steps, by quintic interpolation.
 
     Position, velocity and acceleration are known at both ends of a step: the quintic through them
     is of sixth order, beyond the steps' own. At the time of an event the state after it is taken.
     """
-    rows, count = records.rows, records.count
     index = jnp.arange(rows.time.shape[0])
     known = jnp.where(index < count, rows.time, jnp.inf)
     after = jnp.clip(jnp.searchsorted(known, times, side="right"), 1, jnp.maximum(count - 1, 1))
@@ -85,8 +102,9 @@ def sample(mechanism: Mechanism, records: Records, times: Float[Array, "s"]) -> 
             jax.tree.map(lambda x, y: (1 - s) * x + s * y, a.k, b.k),
             (1 - s) * a.force + s * b.force,
             a.modes,
+            a.memory,
         )
-        ended = Row(t, b.y, b.k, b.force, b.modes)
+        ended = Row(t, b.y, b.k, b.force, b.modes, b.memory)
         return jax.tree.map(lambda x, y: jnp.where(last, y, x), mixed, ended)
 
     return jax.vmap(at)(times, after)

@@ -109,7 +109,7 @@ def _look(reactions: GroundReactions) -> list[Shape]:
     if isinstance(poses, MechanismPoses):
         from stiction.report.animate import shapes_of  # brings the engines along
 
-        if shapes := shapes_of(poses.mechanism):
+        if shapes := shapes_of(poses.mechanism, planes=False):
             return shapes
     shapes = []
     for body, start, end in bones(subject):
