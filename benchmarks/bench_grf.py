@@ -150,6 +150,11 @@ def split(n: int = 256, n_points: int = 12, n_peer: int = 8) -> dict:
         f = f.reshape(-1, 3)
         return (0.8 * f[:, 2]) ** 2 - (f[:, :2] ** 2).sum(1)
 
+    def room_jacobian(f):
+        own = f.reshape(-1, 3) * [-2, -2, 2 * 0.8**2]
+        return (np.eye(n_points)[:, :, None] * own[:, None]).reshape(n_points, -1)
+
+    total, normal = np.tile(np.eye(3), n_points), np.kron(np.eye(n_points), [0, 0, 1])
     start, gains = time.perf_counter(), []
     for k in range(n_peer):
         H, c = quadratic(k)
@@ -159,9 +164,9 @@ def split(n: int = 256, n_points: int = 12, n_peer: int = 8) -> dict:
             jac=lambda f, H=H, c=c: H @ f - c,
             method="SLSQP",
             constraints=[
-                {"type": "eq", "fun": lambda f, k=k: f.reshape(-1, 3).sum(0) - F[k]},
-                {"type": "ineq", "fun": lambda f: f.reshape(-1, 3)[:, 2]},
-                {"type": "ineq", "fun": room},
+                {"type": "eq", "fun": lambda f, k=k: total @ f - F[k], "jac": lambda f: total},
+                {"type": "ineq", "fun": lambda f: normal @ f, "jac": lambda f: normal},
+                {"type": "ineq", "fun": room, "jac": room_jacobian},
             ],
             options={"maxiter": 300, "ftol": 1e-12},
         )

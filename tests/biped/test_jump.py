@@ -95,6 +95,7 @@ def test_records_without_a_jump_are_refused(tmp_path):
     path.write_text("1\n2\n3\n")
     with pytest.raises(InputError, match="add --rate"):
         read_vertical_force(path)
-    path.write_text("time,a,b\n0,1,2\n1,1,2\n")
-    with pytest.raises(InputError, match="add --column"):
-        read_vertical_force(path)
+    for text in ("time,a,b\n0,1,2\n1,1,2\n", "time\n0\n1\n"):
+        path.write_text(text)
+        with pytest.raises(InputError, match=r"one column beside the time.*add --column"):
+            read_vertical_force(path)

@@ -1,11 +1,14 @@
 """Which points touch: belts, levels, tolerances; and the smooth transition between feet."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from stiction.biped.stretches import stretches
 from stiction.biped.touch import touching
 from stiction.biped.transition import fade, inside_cones, smooth_transition
 
@@ -113,3 +116,14 @@ def test_shares_that_are_inside_stay():
     force = np.array([[0.1, 0.0, 1.0]])
     share = np.array([[0.02, 0.01, 0.4]])
     assert_allclose(inside_cones(share, force, np.array([0.8])), share, atol=0)
+
+
+@given(st.lists(st.booleans(), max_size=30))
+def test_stretches_cover_what_holds_and_are_apart(holds):
+    holds = np.array(holds, bool)
+    found, covered = stretches(holds), np.zeros(len(holds), bool)
+    for first, after in found:
+        assert first < after
+        covered[first:after] = True
+    assert (covered == holds).all()
+    assert all(after < first for (_, after), (first, _) in itertools.pairwise(found))
