@@ -32,6 +32,7 @@ from stiction.surfaces import Contacts, gaps_and_velocities
 
 FORCE_SLACK = 1e-9  # part of the largest force by which a force may fall short of its bound
 GAP_SLACK = 1e-12  # depth at which an open contact is taken to touch [m]
+_LEAVING = 1e-8  # depth from which a contact may part without having been dealt with anew [m]
 
 # What the ledger books [J]; all but the last entry are integrated along with the motion.
 LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work", "impact_loss")
@@ -54,6 +55,9 @@ class State(eqx.Module):
     q: Float[Array, "nq"]
     v: Float[Array, "nv"]
     ledger: Float[Array, "5"]
+    # The gaps once more, from their rates: what a step gets wrong of them tells whether it is short
+    # enough for contacts not to be missed.
+    gap: Float[Array, "n"]
 
 
 class Seen(eqx.Module):
@@ -133,7 +137,7 @@ class Flow(eqx.Module):
             return k, (kept, seen)
 
         def finish(y: State) -> State:
-            return State(normalize(self.mechanism, y.q), y.v, y.ledger)
+            return State(normalize(self.mechanism, y.q), y.v, y.ledger, y.gap)
 
         y, k, (kept, seen), error = explicit_step(tableau, see, finish, t, y, k, dt)
         return Arrival(y, kept, k, seen, error)
@@ -153,7 +157,7 @@ class Flow(eqx.Module):
     def correct(self, d: ContactDynamics, y: State, mode: Mode) -> State:
         """The state with kept contacts brought back to zero gap and zero velocity."""
         shift, slow = _correction(d, mode)
-        return State(add_velocity(self.mechanism, y.q, shift), y.v + slow, y.ledger)
+        return State(add_velocity(self.mechanism, y.q, shift), y.v + slow, y.ledger, d.contacts.gap)
 
     def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "e"]:
         """Two functions of each contact, and the guards, whose fall below zero ends the mode.
@@ -169,8 +173,8 @@ class Flow(eqx.Module):
         speed = jnp.sum(seen.velocity[:, :-1] * mode.direction, axis=1)
         is_open, sticks, slips = (mode.modes == k for k in (OPEN, STICK, SLIP))
         first = jnp.where(is_open, seen.gap + GAP_SLACK, f_n + slack)
-        # A gap that is below zero but opening has been dealt with.
-        leaving = is_open & (seen.velocity[:, -1] >= 0)
+        # A gap that is hardly below zero and opens has been dealt with.
+        leaving = is_open & (seen.velocity[:, -1] >= 0) & (seen.gap > -_LEAVING)
         first = jnp.where(leaving, jnp.maximum(first, 0.0), first)
         second = jnp.where(sticks, margin + slack, jnp.where(slips, speed, 1.0))
         return jnp.concatenate([jnp.stack([first, second], axis=1).reshape(-1), seen.guards])
@@ -197,8 +201,9 @@ def _fly(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, State, See
     L, half = free_dynamics(m, state, y.v, force)
     gap, u = gaps_and_velocities(m, flow.contacts, state, y.v, t)
     ledger = jnp.concatenate([power, jnp.zeros(3, power.dtype)])
-    k = State(rate(m, y.q, y.v), solve_upper(L, half), ledger)
-    return k, y, Seen(jnp.zeros_like(u), gap, u, flow.guards(t, y, mode))
+    k = State(rate(m, y.q, y.v), solve_upper(L, half), ledger, u[:, -1])
+    kept = State(y.q, y.v, y.ledger, gap)
+    return k, kept, Seen(jnp.zeros_like(u), gap, u, flow.guards(t, y, mode))
 
 
 def _touch(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, State, Seen]:
@@ -213,7 +218,7 @@ def _touch(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, State, S
     f = contact_forces(d.W, d.a0, mode.modes, direction, flow.mu_dynamic)
     force = f.reshape(u.shape)
     ledger = jnp.concatenate([power, contact_power(d, force)])
-    k = State(rate(m, y.q, y.v), d.acceleration(f), ledger)
+    k = State(rate(m, y.q, y.v), d.acceleration(f), ledger, u[:, -1])
     seen = Seen(force, d.contacts.gap, u, flow.guards(t, y, mode))
     return k, flow.correct(d, y, mode), seen
 

@@ -158,7 +158,7 @@ def collide(
         ),
     )  # fmt: skip
     booked = jnp.stack([*jnp.zeros((3,), T.dtype), given, lost])
-    return State(y.q, v, y.ledger + booked), what
+    return State(y.q, v, y.ledger + booked, y.gap), what
 
 
 class Settled(eqx.Module):
@@ -208,7 +208,7 @@ def settle(
     y = flow.correct(d, y, new)
     acceleration = d.acceleration(found.force.reshape(-1))
     ledger = jnp.concatenate([power, contact_power(d, found.force)])
-    k = State(rate(flow.mechanism, y.q, y.v), acceleration, ledger)
+    k = State(rate(flow.mechanism, y.q, y.v), acceleration, ledger, u[:, -1])
     # What the correction takes away is rounding; sticking contacts are exactly at rest.
     moving = jnp.where((found.modes == STICK)[:, None], 0.0, u[:, :-1])
     normal = jnp.where(found.modes != OPEN, 0.0, u[:, -1])

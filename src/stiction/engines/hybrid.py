@@ -122,7 +122,8 @@ def simulate_hybrid(
     """The motion with contacts, from event to event."""
     flow = Flow(mechanism, contacts, control, law.mu_static, law.mu_dynamic, patterns)
     resolve = impact_law(law.impact, law.energy_method)
-    start = State(normalize(mechanism, q), v, jnp.zeros(len(LEDGER), q.dtype))
+    booked, gap = jnp.zeros(len(LEDGER), q.dtype), jnp.zeros(contacts.count, q.dtype)
+    start = State(normalize(mechanism, q), v, booked, gap)
     ends_only = keep.samples == 2
     loop, rows, count, log = run_loop(
         flow,
@@ -148,14 +149,14 @@ def simulate_hybrid(
         u = control.command(row.time, row.y.q, row.y.v, row.modes, row.memory)
         return actuator_effort(mechanism, row.y.q, row.y.v, u)
 
-    booked = dict(zip(LEDGER, rows.y.ledger.T, strict=True))
+    ledger = dict(zip(LEDGER, rows.y.ledger.T, strict=True))
     trajectory = Trajectory(
         time=times,
         q=rows.y.q,
         v=rows.y.v,
         kinetic=jax.vmap(lambda a, b: kinetic_energy(mechanism, a, b))(rows.y.q, rows.y.v),
         potential=jax.vmap(lambda a: potential_energy(mechanism, a))(rows.y.q),
-        **booked,
+        **ledger,
         effort=jax.vmap(effort)(rows),
         force=rows.force,
         modes=rows.modes,

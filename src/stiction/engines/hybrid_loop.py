@@ -44,6 +44,7 @@ _MAX_SEARCH = 60  # passes to find one event
 _MAX_CASCADE = 100  # events at one instant, beyond four for each contact
 
 _ORDER = 5
+_GAP_ATOL, _GAP_RTOL = 1e-5, 1e-3  # by how much a step may be wrong about a gap [m], [-]
 _FIRST_STEP = 1e-4  # tried first [s]; the error estimate corrects it at once
 
 # What a pass does.
@@ -227,14 +228,22 @@ def run_loop(
         t = jnp.where(last, until, s.t + dt)
         k, seen = at.k, at.seen
         values = flow.event_values(seen, s.mode)
-        ratio = error_ratio(at.error, s.y, at.y, solver.rtol, solver.atol)
+        ratio = _error(at, s.y, solver)
         ratio = jnp.where(s.search.on, 0.0, ratio)
         good = ratio <= 1.0
 
         fallen = (values < 0) & good
         grazed, reach = _grazing(s, seen, dt)
-        grazed = grazed & good & ~jnp.any(fallen) & ~s.search.on
+        grazed = grazed & good & ~jnp.any(fallen) & ~s.search.probed
         search, found = _search(s, seen, values, fallen, dt, 2 * contacts)
+        # A search that steps over another contact begins anew, with that.
+        anew = eqx.tree_at(
+            lambda x: (x.trial, x.low, x.values_low, x.f_low, x.probed),
+            s.search,
+            (reach, jnp.zeros_like(dt), s.values, jnp.zeros_like(dt), jnp.asarray(False)),
+        )
+        search = _select(grazed, anew, search)
+        found = found & ~grazed
         keep = good & ~grazed & (found | ~search.on)
         # The event itself decides what becomes of the contacts: no correction before it.
         y = _select(found, at.y, at.kept)
@@ -312,6 +321,14 @@ def run_loop(
 
 def _select(which: Bool[Array, ""], a: Any, b: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(which, a, b), a, b)
+
+
+def _error(at: Arrival, y: State, solver: Solver) -> Scalar:
+    """The error of a step over what is tolerated; of gaps less is asked than of the motion."""
+    smooth, before, after = ((s.q, s.v, s.ledger) for s in (at.error, y, at.y))
+    ratio = error_ratio(smooth, before, after, solver.rtol, solver.atol)
+    missed = jnp.abs(at.error.gap) / (_GAP_ATOL + _GAP_RTOL * jnp.abs(at.seen.gap))
+    return jnp.maximum(ratio, jnp.max(missed))
 
 
 def _pick(values: Array, index: Int[Array, ""]) -> Array:

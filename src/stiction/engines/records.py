@@ -98,7 +98,7 @@ def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[
         ledger = _cubic(s, h, a.y.ledger, b.y.ledger, a.k.ledger, b.k.ledger)
         mixed = Row(
             t,
-            State(normalize(mechanism, q), v, ledger),
+            State(normalize(mechanism, q), v, ledger, (1 - s) * a.y.gap + s * b.y.gap),
             jax.tree.map(lambda x, y: (1 - s) * x + s * y, a.k, b.k),
             (1 - s) * a.force + s * b.force,
             a.modes,

@@ -138,9 +138,9 @@ def impact_figure(run: Run, events: list[Event]):
             top.axhline(value, color="0.4", ls=style, lw=1)
             top.annotate(text, (1, value), xycoords=("axes fraction", "data"), fontsize=8,
                          ha="right", va="bottom", color="0.4")  # fmt: skip
-    top.set_ylabel("friction used, |p_t| / p_n")
+    top.set_ylabel("friction used")
     top.set_ylim(bottom=0)
-    top.legend(ncols=4)
+    top.legend(ncols=4, loc="lower right", bbox_to_anchor=(1, 1))
     time = [e.time for e in hits]
     bottom.vlines(time, [e.kinetic_after for e in hits], [e.kinetic_before for e in hits],
                   color="0.7", lw=1)  # fmt: skip

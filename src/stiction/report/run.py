@@ -195,7 +195,7 @@ def _energy(run: Run):
         if np.any(np.asarray(getattr(t, name)) != 0):
             top.plot(t.time, getattr(t, name), "--", lw=1.2, label=label)
     top.set_ylabel("energy [J]")
-    top.legend(ncols=3)
+    top.legend(ncols=3, loc="lower right", bbox_to_anchor=(1, 1))
     bottom.plot(t.time, t.ledger_error, color="0.4")
     bottom.set_ylabel("unaccounted [J]")
     bottom.set_xlabel("time [s]")

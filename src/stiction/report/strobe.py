@@ -45,7 +45,8 @@ def strobe(
             color = _color(mechanism, i)
             axis.fill(*_hull(flat).T, fc=color, ec=color, alpha=0.6 * shade, lw=0.8, zorder=2 + k)
     axis.set_aspect("equal")
-    axis.autoscale(False)
+    axis.autoscale_view()
+    axis.autoscale(False)  # the ground is endless; it does not count
     for point, normal in ground:
         a, b = point[list(side)], normal[list(side)]
         if np.linalg.norm(b) > 1e-9:
