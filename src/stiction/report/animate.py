@@ -21,7 +21,7 @@ def animation(run: Run) -> Animation:
     poses = jax.jit(jax.vmap(lambda q: world_poses(mechanism, q)))(trajectory.q[finite])
     return Animation(
         time=np.asarray(trajectory.time)[finite],
-        shapes=_shapes(mechanism, planes=run.contacts is None),
+        shapes=shapes_of(mechanism, planes=run.contacts is None),
         positions=np.array(poses.position),
         quaternions=_quaternions(np.array(poses.rotation)),
         trails=_trails(mechanism),
@@ -42,7 +42,8 @@ def _ground(run: Run) -> list[Plane]:
     ]
 
 
-def _shapes(mechanism: Mechanism, *, planes: bool) -> list[Shape]:
+def shapes_of(mechanism: Mechanism, *, planes: bool) -> list[Shape]:
+    """What a mechanism looks like, with or without its planes."""
     shapes = mechanism.shapes
     turns = _quaternions(np.array(shapes.rotation))
     return [
