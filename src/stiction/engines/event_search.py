@@ -109,7 +109,7 @@ def _narrow(s: Search, values_start: Array, dt: Scalar, values: Array, fallen: A
         f_high=jnp.where(inside, f_new, halved_high),
         target=target,
         side=jnp.where(inside, 1, -1),
-        passes=s.passes + 1,
+        passes=jnp.where(s.on | inside, s.passes + 1, 0),
         probed=s.probed,
         reached=s.reached,
         slope=s.slope,
