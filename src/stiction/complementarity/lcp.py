@@ -1,0 +1,182 @@
+"""The linear complementarity problem: one door, several methods, one kind of answer.
+
+symbol  meaning
+M, q    the problem
+z, w    w = M z + q ≥ 0, z ≥ 0, zᵀ w = 0
+"""
+
+from functools import partial
+from typing import Literal, get_args
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from stiction._arrays import Array, ArrayLike, Float, Int, Scalar
+from stiction._errors import InputError, unknown
+from stiction.complementarity._solution import RESULTS, Solution, raise_unless_solved
+from stiction.complementarity.gauss_seidel import projected_gauss_seidel
+from stiction.complementarity.interior_point import interior_point
+from stiction.complementarity.lemke import EXHAUSTED, RAY, lemke
+from stiction.complementarity.newton import fischer_burmeister_newton
+
+LcpMethod = Literal["lemke", "newton", "interior", "pgs"]
+
+
+def solve_lcp(
+    M: Float[ArrayLike, "n n"],
+    q: Float[ArrayLike, " n"],
+    *,
+    method: LcpMethod = "lemke",
+    tolerance: float = 1e-10,
+    max_iterations: int | None = None,
+    guess: Float[ArrayLike, " n"] | None = None,
+    throw: bool = True,
+) -> Solution:
+    r"""Solve a linear complementarity problem,
+
+    $$ w = M z + q, \qquad z \ge 0, \quad w \ge 0, \quad z^\mathsf{T} w = 0 . $$
+
+    | method | for | what is guaranteed |
+    | --- | --- | --- |
+    | `"lemke"` | any matrix | a solution, or a proof by a ray that there is none, for copositive-plus matrices; a solution for the friction problems of this package |
+    | `"interior"` | positive semidefinite (also unsymmetric) | convergence in some ten to thirty linear solves |
+    | `"newton"` | P-matrices; a good guess | fast near a solution; says so when it stalls elsewhere |
+    | `"pgs"` | symmetric positive definite | convergence, slowly; cheap sweeps |
+
+    The derivative of `value` in `M` and `q` is that of the implicit function theorem on the
+    variables that are positive, in forward and reverse mode. It is the derivative where the
+    solution is regular ($z + w > 0$, the block of `M` nonsingular); a one-sided one at a kink; and
+    the least change, of the many, where a block is singular.
+
+    Args:
+        M: The matrix, (n, n).
+        q: The vector, (n,).
+        method: See the table.
+        tolerance: The solve succeeds when the residual is at most this share of max |q|.
+        max_iterations: Pivots, linear solves or sweeps; by default as many as the method needs.
+        guess: Where `"newton"` and `"pgs"` start; zero by default. The others do not use it.
+        throw: Raise `RunError` on failure. Inside `jit`, `vmap` and `grad` nothing is raised:
+            look at `result`.
+
+    Returns:
+        The solution, with `value` = z and the residual of `lcp_residual`.
+    """
+    if method not in get_args(LcpMethod):
+        raise unknown("method", method, get_args(LcpMethod))
+    n = jnp.shape(q)[0] if jnp.ndim(q) == 1 else None
+    if n is None or jnp.shape(M) != (n, n):
+        raise InputError(
+            f"`M` must be (n, n) and `q` (n,), got {jnp.shape(M)} and {jnp.shape(q)}: "
+            "solve a batch with `jax.vmap`."
+        )
+    solution, solved = _solve(M, q, tolerance, max_iterations, guess, method=method)
+    if throw:
+        raise_unless_solved(solution, solved)
+    return solution
+
+
+def lcp_residual(
+    M: Float[Array, "n n"], q: Float[Array, " n"], z: Float[Array, " n"]
+) -> Scalar:
+    r"""How far z is from a solution, $\max_i |\min(m z_i, w_i)|$ with $m = \max |M|$.
+
+    Zero exactly at the solutions. The factor m gives both sides the units of q.
+    """
+    m = jnp.max(jnp.abs(M))
+    return jnp.max(jnp.abs(jnp.minimum(jnp.where(m > 0, m, 1) * z, M @ z + q)))
+
+
+@partial(jax.jit, static_argnames="method")
+def _solve(M, q, tolerance, max_iterations, guess, *, method):
+    dtype = jnp.result_type(float, M, q) if not _is_float(M, q) else jnp.result_type(M, q)
+    M, q = jnp.asarray(M, dtype), jnp.asarray(q, dtype)
+    frozen = lax.stop_gradient((M, q))
+    n = q.shape[0]
+    start = jnp.zeros(n, dtype) if guess is None else lax.stop_gradient(jnp.asarray(guess, dtype))
+    bound = jnp.maximum(tolerance, 4 * n * jnp.finfo(dtype).eps).astype(dtype)
+    target = bound * jnp.max(jnp.abs(frozen[1]), initial=0)
+    z, iterations, stop = _METHODS[method](*frozen, start, target, max_iterations)
+
+    z, residual = _polish(*frozen, z, target)
+    finite = jnp.all(jnp.isfinite(frozen[0])) & jnp.all(jnp.isfinite(frozen[1]))
+    solved = finite & (residual <= target)
+    result = RESULTS.where(solved, RESULTS.successful, stop)
+    result = RESULTS.where(finite, result, RESULTS.nonfinite)
+    return Solution(_implicit(M, q, z), result, residual, iterations), solved
+
+
+def _is_float(*arrays) -> bool:
+    return all(jnp.issubdtype(jnp.result_type(a), jnp.floating) for a in arrays)
+
+
+def _by_lemke(M, q, start, target, max_iterations):
+    del start
+    # Pivots are about n; the worst case (Murty's) is 2^n.
+    most = 100 * (q.shape[0] + 10) if max_iterations is None else max_iterations
+    z, pivots, status = lemke(M, q, target, jnp.asarray(most, jnp.int32))
+    stop = RESULTS.where(status == EXHAUSTED, RESULTS.max_iterations_reached, RESULTS.stalled)
+    return z, pivots, RESULTS.where(status == RAY, RESULTS.ray_termination, stop)
+
+
+def _iterative(solver, default):
+    def solve(M, q, start, target, max_iterations):
+        most = default if max_iterations is None else max_iterations
+        z, iterations, exhausted = solver(M, q, start, target, jnp.asarray(most, jnp.int32))
+        stop = RESULTS.where(exhausted, RESULTS.max_iterations_reached, RESULTS.stalled)
+        return z, iterations, stop
+
+    return solve
+
+
+_METHODS = {
+    "lemke": _by_lemke,
+    "newton": _iterative(fischer_burmeister_newton, 100),
+    "interior": _iterative(interior_point, 100),
+    "pgs": _iterative(projected_gauss_seidel, 10_000),
+}
+
+
+def _positive_block(M, active):
+    """M on the rows and columns of `active`, the identity on the others."""
+    both = active[:, None] & active[None, :]
+    return jnp.where(both, M, jnp.eye(M.shape[0], dtype=M.dtype))
+
+
+def _polish(M, q, z, target):
+    """Where the residual is above target, solve exactly for the variables that z takes as positive.
+
+    A loop of at most one pass rather than a `cond`: in a batch a `cond` would always be paid.
+    """
+
+    def solve(carry):
+        z, residual, _ = carry
+        active = z > M @ z + q
+        block = _positive_block(M, active)
+        step = jnp.linalg.solve(block, -jnp.where(active, q, 0))
+        better = jnp.maximum(step - jnp.linalg.solve(block, block @ step + jnp.where(active, q, 0)), 0)
+        less = lcp_residual(M, q, better)
+        improved = less < residual  # false for nan
+        return jnp.where(improved, better, z), jnp.where(improved, less, residual), False
+
+    residual = lcp_residual(M, q, z)
+    z, residual, _ = lax.while_loop(lambda c: c[2], solve, (z, residual, residual > target))
+    return z, residual
+
+
+@jax.custom_jvp
+def _implicit(M, q, z):
+    """z as a function of M and q, by the implicit function theorem."""
+    del M, q
+    return z
+
+
+@_implicit.defjvp
+def _(primals, tangents):
+    M, q, z = primals
+    M_dot, q_dot, _ = tangents
+    # On the positive variables M_aa z_a + q_a = 0; the others stay zero.
+    active = z > M @ z + q
+    block = _positive_block(M, active)
+    z_dot = jnp.linalg.pinv(block) @ -jnp.where(active, M_dot @ z + q_dot, 0)
+    return z, jnp.where(active, z_dot, 0)

@@ -1,0 +1,275 @@
+"""Lemke's complementary pivoting with a lexicographic ratio test.
+
+The dictionary after [Lemke1965], in the notation of [Cottle2009, Sec. 4.4]:
+
+symbol  name      meaning
+w, z              the pair of complementary variables, w = q + M z + d z0, d = 1
+z0                the artificial variable; zero at the end
+D       D         dictionary, basic = D (nonbasic), columns: n homes | spare | constant q
+k       pair      the one pair of which both variables are nonbasic
+
+One layout keeps every index trivial. Row i and column i are the *homes* of the pair (w_i, z_i): its
+basic variable lives in row i, its nonbasic one in column i. The exception is pair k, of which both
+are nonbasic: the one about to enter is in column k, the one that just left is in the *spare* column,
+and row k holds z0. A pivot on row l therefore swaps rows k and l and moves the spare column home,
+all inside the one rank-1 update of D that every pivot needs anyway. No table of positions is kept.
+
+The update reads only vectors that the previous pass prepared, so that it is one fused, in-place
+loop over D both alone and in a batch.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from stiction._arrays import Array, Bool, Float, Int, Scalar
+
+# Powers of the unit roundoff, so that single precision has tolerances of its own.
+# Entries of an entering column below this share of its largest are rounding, not pivots (4e-10).
+PIVOT_TOLERANCE_POWER = 0.6
+# Ratios closer than this (relative, and absolute for the scaled problem) are equal (4e-10).
+TIE_TOLERANCE_POWER = 0.6
+# Covering vectors tried before a ray, or a solution spoilt by rounding, is believed.
+ATTEMPTS = 3
+# Lanes of a batch that go through the dictionary together on a CPU: as many as stay in its cache.
+CACHE_BYTES = 2**18
+
+RUNNING, SOLVED, RAY, EXHAUSTED = 0, 1, 2, 3
+
+
+class LemkeState(NamedTuple):
+    """A dictionary and the pivot about to be made in it."""
+
+    D: Float[Array, "n n+2"]
+    z_is_basic: Bool[Array, " n"]
+    """Row i holds z_i (else w_i); not meaningful for row k."""
+    k: Int[Array, ""]
+    l: Int[Array, ""]  # noqa: E741 (the leaving row, as in the literature)
+    z_enters: Bool[Array, ""]
+    rho: Float[Array, " n+2"]
+    """Row of the entering variable after the pivot."""
+    c: Float[Array, " n"]
+    """Entering column, with the entries of the two special rows in their new places."""
+    row_k: Float[Array, " n+2"]
+    """Row of z0, which moves to row l."""
+    spare: Float[Array, " n"]
+    pivots: Int[Array, ""]
+    status: Int[Array, ""]
+
+
+def lemke(
+    M: Float[Array, "n n"], q: Float[Array, " n"], target: Scalar, max_pivots: Int[Array, ""]
+) -> tuple[Float[Array, " n"], Int[Array, ""], Int[Array, ""]]:
+    """Solve w = M z + q, z ≥ 0, w ≥ 0, zᵀ w = 0 by pivoting from the ray of z0.
+
+    Processes every copositive-plus matrix (positive semidefinite ones among them): it ends with a
+    solution, or on a ray that proves there is none. For copositive matrices such as the friction
+    problems of this package a solution is found whenever 0 ≤ v ⟂ M v ≥ 0 implies vᵀq ≥ 0
+    [Cottle2009, Thm. 4.4.13]. Ties are broken lexicographically, so that no dictionary returns.
+    Where rounding spoils that (hyperstatic contacts of bodies 10,000 times heavier than others) a
+    second and third covering vector d are tried.
+
+    Args:
+        M, q: The problem.
+        target: A further covering vector is tried while max |min(z, w)| is above this.
+        max_pivots: Stop after so many pivots for one covering vector.
+
+    Returns:
+        z, the number of pivots, and the last status (`SOLVED`, `RAY` or `EXHAUSTED`).
+    """
+    n = q.shape[0]
+    rows, columns = _equilibrate(M)
+    scaled_q = rows * q
+    size = jnp.max(jnp.abs(scaled_q), initial=0)
+    size = jnp.where(size > 0, size, 1)
+    scaled_M = rows[:, None] * M * columns[None, :]
+
+    def attempt(carry):
+        _, pivots, _, _, count = carry
+        # 1 at first; then spread over 1 to 2 by multiples of the golden section.
+        d = 1 + (0.6180339887498949 * count * jnp.arange(n, dtype=q.dtype)) % 1
+        end = _pivot_until_done(_first(scaled_M, scaled_q / size, d), max_pivots)
+        # Read z off, and remove the rounding of the pivots by one step of iterative refinement: the
+        # home columns of the basic z hold the inverse of their block of the scaled M.
+        basic = end.z_is_basic
+        z = jnp.where(basic, columns * end.D[:, -1] * size, 0)
+        defect = jnp.where(basic, rows * (M @ z + q), 0)
+        z = jnp.maximum(z - jnp.where(basic, columns * (end.D[:, :-2] @ defect), 0), 0)
+        residual = jnp.max(jnp.abs(jnp.minimum(z, M @ z + q)))
+        return z, pivots + end.pivots, end.status, residual > target, count + 1
+
+    def unsolved(carry):
+        _, _, _, failed, count = carry
+        return failed & (count < ATTEMPTS)
+
+    zero = jnp.zeros((), jnp.int32)
+    # z = 0 solves the problem when q ≥ 0, and this loop is not entered.
+    start = (jnp.zeros_like(q), zero, zero + SOLVED, jnp.min(q) < 0, jnp.zeros((), q.dtype))
+    z, pivots, status, _, _ = lax.while_loop(unsolved, attempt, start)
+    return z, pivots, status
+
+
+def _equilibrate(M) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
+    """Row and column factors, powers of two, that bring the entries of M near one [Ruiz2001].
+
+    Positive factors do not change a complementarity problem; tolerances then mean the same for
+    light and heavy bodies, for impulses and for slacks. Powers of two keep equal numbers equal.
+    """
+    rows = columns = jnp.ones(M.shape[0], M.dtype)
+    size = jnp.abs(M)
+    for _ in range(2):
+        rows = rows * _inverse_root(jnp.max(size * columns[None, :], axis=1) * rows)
+        columns = columns * _inverse_root(jnp.max(size * rows[:, None], axis=0) * columns)
+    return rows, columns
+
+
+def _inverse_root(x):
+    """The power of two nearest to 1/sqrt(x); 1 for a row of zeros."""
+    return jnp.where(x > 0, jnp.exp2(-jnp.round(jnp.log2(jnp.where(x > 0, x, 1)) / 2)), 1)
+
+
+def _first(M, q, d) -> LemkeState:
+    """Let z0 enter at the row that first becomes feasible."""
+    n = q.shape[0]
+    row = jnp.arange(n, dtype=jnp.int32)
+    # Of equal rows the last: the others then stay lexicographically positive.
+    k = (n - 1 - jnp.argmin((q / d)[::-1])).astype(jnp.int32)
+    # z0 = (w_k - M_k z - q_k) / d_k; the spare column is now w_k's.
+    share = d / d[k]
+    D = jnp.concatenate([M, jnp.zeros_like(q)[:, None], q[:, None]], axis=1)
+    own = jnp.where(row == k, 1 / d[k], share)
+    D = jnp.where((row == k)[:, None], 0, D) - own[:, None] * D[k][None, :]
+    D = D.at[:, n].set(own)
+    pivots = jnp.zeros((), jnp.int32)
+    return _plan(D, jnp.zeros(n, bool), k, jnp.array(True), pivots, pivots + RUNNING)
+
+
+def _plan(D, z_is_basic, k, z_enters, pivots, status) -> LemkeState:
+    """Choose the leaving row for the variable in column k, and prepare the vectors of the pivot."""
+    n = D.shape[0]
+    row = jnp.arange(n, dtype=jnp.int32)
+    column = jnp.arange(n + 2, dtype=jnp.int32)
+    e = lax.dynamic_index_in_dim(D, k, 1, keepdims=False)
+    l, blocked = _leaving_row(D, e, z_is_basic, k, z_enters)  # noqa: E741
+    status = jnp.where((status == RUNNING) & ~blocked, RAY, status).astype(jnp.int32)
+
+    D_l = lax.dynamic_index_in_dim(D, l, 0, keepdims=False)
+    D_k = lax.dynamic_index_in_dim(D, k, 0, keepdims=False)
+    # The leaving variable takes the spare column (coefficient 1/pivot in the entering row), whose
+    # old content goes home to column k.
+    rho = jnp.where(column == n, 1, -jnp.where(column == k, D_l[n], D_l)) / e[l]
+    row_k = jnp.where(column == n, 0, jnp.where(column == k, D_k[n], D_k))
+    c = jnp.where(row == k, 1, jnp.where(row == l, e[k], e))
+
+    # A finished lane makes the pivot that changes nothing, so that a batch needs no selection.
+    run = status == RUNNING
+    nowhere = jnp.full((), n + 2, jnp.int32)
+    return LemkeState(
+        D=D,
+        z_is_basic=z_is_basic,
+        k=jnp.where(run, k, nowhere),
+        l=jnp.where(run, l, nowhere),
+        z_enters=z_enters,
+        rho=jnp.where(run, rho, 0),
+        c=jnp.where(run, c, 0),
+        row_k=row_k,
+        spare=D[:, n],
+        pivots=pivots,
+        status=status,
+    )
+
+
+def _leaving_row(D, e, z_is_basic, k, z_enters):
+    """The row that first blocks the entering variable, and whether any does."""
+    n = D.shape[0]
+    row = jnp.arange(n, dtype=jnp.int32)
+    eps = float(jnp.finfo(D.dtype).eps)
+    falls = e < -(eps**PIVOT_TOLERANCE_POWER) * jnp.max(jnp.abs(e))
+    e = jnp.where(falls, e, -1)
+    ratio = jnp.where(falls, jnp.maximum(D[:, -1], 0) / -e, jnp.inf)
+    least = jnp.min(ratio)
+    tied = falls & (ratio <= least + eps**TIE_TOLERANCE_POWER * (1 + least))
+    # Row k is z0's: when it is among the tied, its leaving ends the search.
+    tied = jnp.where(tied[k], row == k, tied)
+    tied = _break_ties(D, e, tied, z_is_basic, k, z_enters)
+    l = jnp.min(jnp.where(tied, row, n - 1))  # noqa: E741
+    return l, least < jnp.inf
+
+
+def _break_ties(D, e, tied, z_is_basic, k, z_enters):
+    """Keep the row that is least lexicographically in B⁻¹/|e|; costs nothing where no rows tie.
+
+    Column j of B⁻¹ is how the basic variables answer to q_j: the unit vector of row j while w_j is
+    basic, else minus w_j's own column.
+    """
+    n = D.shape[0]
+    row = jnp.arange(n, dtype=jnp.int32)
+    near = float(jnp.finfo(D.dtype).eps) ** TIE_TOLERANCE_POWER
+
+    def undecided(carry):
+        tied, j = carry
+        return (jnp.sum(tied) > 1) & (j < n)
+
+    def compare(carry):
+        tied, j = carry
+        w_column = jnp.where((j == k) & z_enters, n, j)
+        nonbasic = (j == k) | z_is_basic[j]
+        D_j = lax.dynamic_index_in_dim(D, w_column, 1, keepdims=False)
+        answer = jnp.where(tied, jnp.where(nonbasic, -D_j, (row == j).astype(D.dtype)) / -e, jnp.inf)
+        least = jnp.min(answer)
+        return tied & (answer <= least + near * (1 + jnp.abs(least))), j + 1
+
+    return lax.while_loop(undecided, compare, (tied, jnp.zeros((), jnp.int32)))[0]
+
+
+def _pivot(state: LemkeState, max_pivots) -> LemkeState:
+    """Make the planned pivot and plan the next: the complement of what left enters."""
+    D, z_is_basic, k, l = state.D, state.z_is_basic, state.k, state.l  # noqa: E741
+    n = D.shape[0]
+    row = jnp.arange(n, dtype=jnp.int32)
+    column = jnp.arange(n + 2, dtype=jnp.int32)
+    run = state.status == RUNNING
+    # Column k: the old spare. The spare: the leaving variable. Rows k, l: the entering one, z0's.
+    base = jnp.where((column == k)[None, :], state.spare[:, None], D)
+    base = jnp.where(((column == n) & run)[None, :], 0, base)
+    base = jnp.where((row == l)[:, None], state.row_k[None, :], base)
+    base = jnp.where((row == k)[:, None], 0, base)
+    D = base + state.c[:, None] * state.rho[None, :]
+    z_is_basic = jnp.where(row == k, state.z_enters, z_is_basic)
+    pivots = state.pivots + run.astype(jnp.int32)
+    status = jnp.where(run & (l == k), SOLVED, state.status)
+    status = jnp.where((status == RUNNING) & (pivots >= max_pivots), EXHAUSTED, status)
+    return _plan(D, z_is_basic, l, ~state.z_is_basic[l], pivots, status)
+
+
+@jax.custom_batching.custom_vmap
+def _pivot_until_done(state: LemkeState, max_pivots) -> LemkeState:
+    return lax.while_loop(lambda s: s.status == RUNNING, lambda s: _pivot(s, max_pivots), state)
+
+
+@_pivot_until_done.def_vmap
+def _(axis_size, in_batched, state, max_pivots):
+    """A batch pivots together; on a CPU in parts that fit its cache, since it has no other speed."""
+
+    def together(state, max_pivots):
+        step = jax.vmap(_pivot)
+        return lax.while_loop(
+            lambda s: jnp.any(s.status == RUNNING), lambda s: step(s, max_pivots), state
+        )
+
+    def in_parts(state, max_pivots):
+        bytes_each = state.D[0].size * state.D.dtype.itemsize
+        lanes = max(1, CACHE_BYTES // bytes_each)
+        if lanes >= axis_size:
+            return together(state, max_pivots)
+        part = None if lanes == 1 else lanes
+        return lax.map(lambda args: _pivot_until_done(*args), (state, max_pivots), batch_size=part)
+
+    def spread(x, batched):
+        return x if batched else jnp.broadcast_to(x, (axis_size, *jnp.shape(x)))
+
+    args = jax.tree.map(spread, (state, max_pivots), tuple(in_batched))
+    out = lax.platform_dependent(*args, cpu=in_parts, default=together)
+    return out, jax.tree.map(lambda _: True, out)
