@@ -1,6 +1,27 @@
 """Complementarity problems on plain arrays: linear ones, and Coulomb friction cones."""
 
 from stiction.complementarity._solution import RESULTS, Solution
+from stiction.complementarity.cone import solve_cone
+from stiction.complementarity.friction_cone import (
+    cone_errors,
+    cone_residual,
+    project_to_cone,
+    project_to_dual_cone,
+)
+from stiction.complementarity.friction_lcp import FrictionLcp, pyramid_lcp, square_lcp
 from stiction.complementarity.lcp import lcp_residual, solve_lcp
 
-__all__ = ["RESULTS", "Solution", "lcp_residual", "solve_lcp"]
+__all__ = [
+    "RESULTS",
+    "FrictionLcp",
+    "Solution",
+    "cone_errors",
+    "cone_residual",
+    "lcp_residual",
+    "project_to_cone",
+    "project_to_dual_cone",
+    "pyramid_lcp",
+    "solve_cone",
+    "solve_lcp",
+    "square_lcp",
+]

@@ -21,6 +21,8 @@ from stiction.complementarity.lemke import EXHAUSTED, RAY, lemke
 from stiction.complementarity.newton import fischer_burmeister_newton
 
 LcpMethod = Literal["lemke", "newton", "interior", "pgs"]
+# Singular values below this share of the largest belong to directions the problem leaves open.
+RANK_TOLERANCE = 1e-10
 
 
 def solve_lcp(
@@ -178,5 +180,5 @@ def _(primals, tangents):
     # On the positive variables M_aa z_a + q_a = 0; the others stay zero.
     active = z > M @ z + q
     block = _positive_block(M, active)
-    z_dot = jnp.linalg.pinv(block) @ -jnp.where(active, M_dot @ z + q_dot, 0)
+    z_dot = jnp.linalg.pinv(block, rtol=RANK_TOLERANCE) @ -jnp.where(active, M_dot @ z + q_dot, 0)
     return z, jnp.where(active, z_dot, 0)

@@ -25,6 +25,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction.complementarity._batching import spread
 
 # Powers of the unit roundoff, so that single precision has tolerances of its own.
 # Entries of an entering column below this share of its largest are rounding, not pivots (4e-10).
@@ -267,9 +268,6 @@ def _(axis_size, in_batched, state, max_pivots):
         part = None if lanes == 1 else lanes
         return lax.map(lambda args: _pivot_until_done(*args), (state, max_pivots), batch_size=part)
 
-    def spread(x, batched):
-        return x if batched else jnp.broadcast_to(x, (axis_size, *jnp.shape(x)))
-
-    args = jax.tree.map(spread, (state, max_pivots), tuple(in_batched))
+    args = spread((state, max_pivots), tuple(in_batched), axis_size)
     out = lax.platform_dependent(*args, cpu=in_parts, default=together)
     return out, jax.tree.map(lambda _: True, out)
