@@ -19,8 +19,8 @@ def spread(tree, batched, size: int):
 def in_turn_on_cpu(function: Callable) -> Callable:
     """Let `vmap` of an iterative function run lanes one after the other on a CPU.
 
-    Under a plain `vmap` every lane works until the slowest is done. A GPU has nothing better to do; on
-    a CPU, where lanes share the cores anyway, each lane should stop when it has its answer.
+    Under a plain `vmap` every lane works until the slowest is done. A GPU has nothing better to do;
+    on a CPU, where lanes share the cores anyway, each lane should stop when it has its answer.
     """
     mapped = jax.custom_batching.custom_vmap(function)
 

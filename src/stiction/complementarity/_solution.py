@@ -48,4 +48,6 @@ def raise_unless_solved(solution: Solution, solved: Array) -> None:
     """Turn a failed solve into a `RunError`, if there is a value to look at (not inside `jit`)."""
     if not isinstance(solved, jax.core.Tracer) and not solved:
         message = RESULTS[solution.result]
-        raise RunError(f"{message} (residual {float(solution.residual):.3g}; `throw=False` returns it)")
+        raise RunError(
+            f"{message} (residual {float(solution.residual):.3g}; `throw=False` returns it)"
+        )

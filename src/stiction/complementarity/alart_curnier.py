@@ -47,7 +47,9 @@ def alart_curnier(problem: UnitProblem, x, u) -> Equations:
     direction = trial / jnp.where(slides, size, 1)[:, None]
 
     F_n = x[:, -1] - pressed * normal
-    F_t = jnp.where(slides[:, None], x[:, :-1] - radius[:, None] * direction, rho_t[:, None] * u[:, :-1])
+    F_t = jnp.where(
+        slides[:, None], x[:, :-1] - radius[:, None] * direction, rho_t[:, None] * u[:, :-1]
+    )
 
     # dP = P_t d(trial) + p_r dr
     identity = jnp.eye(x.shape[1] - 1, dtype=x.dtype)
@@ -65,7 +67,9 @@ def _steps(problem):
     """ρ: the inverse of each contact's own normal and tangential stiffness."""
     diagonal = jnp.diagonal(problem.W).reshape(problem.b.shape)
     tangential = jnp.mean(diagonal[:, :-1], axis=1)
-    return tuple(jnp.where(d > 0, 1 / jnp.where(d > 0, d, 1), 1) for d in (diagonal[:, -1], tangential))
+    return tuple(
+        jnp.where(d > 0, 1 / jnp.where(d > 0, d, 1), 1) for d in (diagonal[:, -1], tangential)
+    )
 
 
 def _blocks(tangential, mixed, normal):

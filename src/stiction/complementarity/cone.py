@@ -9,9 +9,9 @@ from jax import lax
 
 from stiction._arrays import ArrayLike, Float
 from stiction._errors import InputError, unknown
+from stiction.complementarity._batching import in_turn_on_cpu
 from stiction.complementarity._solution import RESULTS, Solution, raise_unless_solved
 from stiction.complementarity.admm import admm
-from stiction.complementarity._batching import in_turn_on_cpu
 from stiction.complementarity.alart_curnier import newton
 from stiction.complementarity.cone_interior import PathOptions, central_path
 from stiction.complementarity.friction_cone import (
@@ -28,9 +28,9 @@ ConeMethod = Literal["newton", "admm"]
 # Newton steps from one start: it takes three to six from a good one.
 NEWTON_STEPS = 15
 # Starts tried after the guess, until Newton's method meets from one of them.
-# A pyramid is turned to the friction of the best point so far (and beyond, from try to try); a path
-# is (coupling, least centering, share to the boundary, steps): first coupled, briskly and with care,
-# then the fixed point on the slip speed, which begins at rest.
+# A pyramid is turned to the friction of the best point so far (and beyond, from try to try); a
+# path is (coupling, least centering, share to the boundary, steps): first coupled, briskly and with
+# care, then the fixed point on the slip speed, which begins at rest.
 PYRAMID = (-1, 0, 0, 0)
 BRISK, CAREFUL, CONVEX = (1, 1e-3, 0.99, 40), (1, 0.1, 0.9, 60), (0, 0.02, 0.95, 40)
 STARTS = (PYRAMID, PYRAMID, PYRAMID, BRISK, CAREFUL, CONVEX, *(PYRAMID, CONVEX) * 8)
@@ -56,22 +56,22 @@ def solve_cone(
     $$ u = W \gamma + b, \qquad 0 \le \gamma_n \perp u_n \ge 0, \qquad |\gamma_t| \le \mu \gamma_n,
        \qquad u_t \ne 0 \Rightarrow \gamma_t = -\mu \gamma_n u_t / |u_t| , $$
 
-    in one line, $K_\mu \ni \gamma \perp u + \mu |u_t| e_n \in K_\mu^*$ [DeSaxce1998]. Contacts in space
-    have rows (t1, t2, n), in the plane (t, n); which it is follows from the sizes.
+    in one line, $K_\mu \ni \gamma \perp u + \mu |u_t| e_n \in K_\mu^*$ [DeSaxce1998]. Contacts in
+    space have rows (t1, t2, n), in the plane (t, n); which it is follows from the sizes.
 
     A solution exists for every μ when W = J M⁻¹ Jᵀ and b = J v is a velocity that the mechanism can
-    have [Acary2011]. It need not be unique: not in γ when contacts are redundant (then u is, for
-    given sliding directions), and not even in u when μ is large. One solution is returned.
+    have [Acary2011]. It need not be unique: γ is not when contacts are redundant, and when
+    redundant contacts slide, or μ is large, not even u. One solution is returned.
 
-    `"newton"` is Newton's method on the equations of Alart and Curnier from a series of starts until
-    one meets: the guess; pyramids solved by Lemke's method, which cannot fail on these problems;
-    interior paths. Its cost is that of the first start for all but a few problems. `"admm"` is
+    `"newton"` is Newton's method on the equations of Alart and Curnier from a series of starts,
+    until one meets: the guess; pyramids solved by Lemke's method, which finds a solution of every
+    such problem; interior paths. Most problems need the first start alone. `"admm"` is
     first-order: two matrix products a step, for large batches in single precision.
 
-    Derivatives of `value` in `W`, `b`, `mu` and `preload` come from the implicit function theorem on
-    the equations of each contact's mode, in forward and reverse mode: exact where the solution is
-    regular (no contact just between two modes), the least change where redundant contacts leave a
-    choice.
+    Derivatives of `value` in `W`, `b`, `mu` and `preload` come from the implicit function theorem
+    on the equations of each contact's mode, in forward and reverse mode: exact where the solution
+    is regular (no contact just between two modes), the least change where redundant contacts leave
+    a choice.
 
     Args:
         W: Delassus matrix, symmetric positive semidefinite [1/kg].

@@ -1,13 +1,13 @@
-"""An interior-point path to Coulomb friction, for the problems where pivoting and Newton do not meet.
+"""Interior-point paths to Coulomb friction, for problems where pivoting and Newton do not meet.
 
 Works on a `UnitProblem`: cones Q = { |x_t| ≤ x_n }. With y = u + |u_t| e_n (De Saxcé and Feng's
 change of variable [DeSaxce1998]) Coulomb's law is Q ∋ x ⟂ y ∈ Q, and since y_t = u_t,
 
     y_n - |y_t| = u_n,   y_t = u_t,   u = W x + b.                                          (C)
 
-(C) is not monotone: with |y_t| kept at a given slip speed s it is, and its central path leads to the
-solution of a convex problem [Acary2011]; iterating s = |u_t| is their fixed point. Both are offered:
-`coupling` 1 follows (C), `coupling` 0 the convex problem for s.
+(C) is not monotone: with |y_t| kept at a given slip speed s it is, and its central path leads to
+the solution of a convex problem [Acary2011]; iterating s = |u_t| is their fixed point. Both are
+offered: `coupling` 1 follows (C), `coupling` 0 the convex problem for s.
 """
 
 from typing import NamedTuple

@@ -25,8 +25,9 @@ def project_to_cone(
 ) -> Float[Array, "*contacts dim"]:
     r"""The nearest point of the friction cone $K = \{ |\gamma_t| \le \mu \gamma_n \}$.
 
-    A point of the cone is its own projection, a point of the polar cone $-K^*$ goes to the apex, any
-    other to the nearest ray of the surface, $\gamma_n = (\gamma_n + \mu |\gamma_t|) / (1 + \mu^2)$.
+    A point of the cone is its own projection, a point of the polar cone $-K^*$ goes to the apex,
+    any other to the nearest ray of the surface, where the normal part is
+    $(\gamma_n + \mu |\gamma_t|) / (1 + \mu^2)$.
 
     Args:
         impulse: Impulses, tangential components first, normal last [N·s].
@@ -45,7 +46,7 @@ def project_to_cone(
 def project_to_dual_cone(
     velocity: Float[Array, "*contacts dim"], mu: Float[Array, "*contacts"] | ScalarLike
 ) -> Float[Array, "*contacts dim"]:
-    r"""The nearest point of $K^* = \{ \mu |u_t| \le u_n \}$, by Moreau: $P_{K^*}(u) = u + P_K(-u)$."""
+    r"""The nearest point of $K^* = \{ \mu |u_t| \le u_n \}$: by Moreau, $u + P_K(-u)$."""
     return velocity + project_to_cone(-velocity, mu)
 
 
@@ -134,9 +135,9 @@ def _norm(t):
 class UnitProblem(NamedTuple):
     r"""The same problem with μ = 1 everywhere and contacts of similar size.
 
-    With $\gamma = s D x$ and $D$ = (μ, μ, 1)/√ω on each contact, $W' = D W D$ and $b' = D b / s$ have
-    the velocities $u' = D u / s$; cones become $|x_t| \le x_n$. Frictionless contacts need no case of
-    their own: their tangential rows are zero.
+    With $\gamma = s D x$ and $D$ = (μ, μ, 1)/√ω on each contact, $W' = D W D$ and $b' = D b / s$
+    have the velocities $u' = D u / s$; cones become $|x_t| \le x_n$. Frictionless contacts need no
+    case of their own: their tangential rows are zero.
     """
 
     W: Float[Array, "n n"]

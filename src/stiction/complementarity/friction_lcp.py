@@ -43,12 +43,13 @@ def square_lcp(
        \begin{bmatrix} \Lambda_C \\ z_C \end{bmatrix} +
        \begin{bmatrix} \dot g_A \\ 0 \end{bmatrix}, $$
 
-    in the order $\Lambda_C = (\Lambda_N, \Lambda_{Tl}^{(+)}, \Lambda_{Tt}^{(+)}, \Lambda_{Tl}^{(-)},
-    \Lambda_{Tt}^{(-)})$ of (51) and $z_C = (z_{Tl}^-, z_{Tt}^-, z_{Tl}^+, z_{Tt}^+)$, each with one
-    entry a contact. Its complements are $\dot g_C = (\dot g_N, \dot g_{Tl}^+, \dot g_{Tt}^+,
-    \dot g_{Tl}^-, \dot g_{Tt}^-)$ and the friction saturations (49), $\mu \Lambda_N - \Lambda^{(\pm)}$.
+    in the order $\Lambda_C = (\Lambda_N, \Lambda_{Tl}^{(+)}, \Lambda_{Tt}^{(+)},
+    \Lambda_{Tl}^{(-)}, \Lambda_{Tt}^{(-)})$ and $z_C = (z_{Tl}^-, z_{Tt}^-, z_{Tl}^+, z_{Tt}^+)$,
+    each with one entry a contact. Its complements are $\dot g_C = (\dot g_N, \dot g_{Tl}^+,
+    \dot g_{Tt}^+, \dot g_{Tl}^-, \dot g_{Tt}^-)$ and the friction saturations of (49),
+    $\mu \Lambda_N - \Lambda^{(\pm)}$.
 
-    Where the print leaves a choice: $\dot g_A$ holds $\pm$ the velocities before the impact, and (53)
+    Where the print leaves a choice: $\dot g_A$ holds ± the velocities before the impact; and (53)
     says 5 n unknowns where (52) has 9 n.
 
     Args:

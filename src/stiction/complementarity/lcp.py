@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import Array, ArrayLike, Float, Int, Scalar
+from stiction._arrays import Array, ArrayLike, Float, Scalar
 from stiction._errors import InputError, unknown
 from stiction.complementarity._solution import RESULTS, Solution, raise_unless_solved
 from stiction.complementarity.gauss_seidel import projected_gauss_seidel
@@ -39,12 +39,12 @@ def solve_lcp(
 
     $$ w = M z + q, \qquad z \ge 0, \quad w \ge 0, \quad z^\mathsf{T} w = 0 . $$
 
-    | method | for | what is guaranteed |
-    | --- | --- | --- |
-    | `"lemke"` | any matrix | a solution, or a proof by a ray that there is none, for copositive-plus matrices; a solution for the friction problems of this package |
-    | `"interior"` | positive semidefinite (also unsymmetric) | convergence in some ten to thirty linear solves |
-    | `"newton"` | P-matrices; a good guess | fast near a solution; says so when it stalls elsewhere |
-    | `"pgs"` | symmetric positive definite | convergence, slowly; cheap sweeps |
+    - `"lemke"`: pivoting, for any matrix. Copositive-plus ones (positive semidefinite ones among
+      them): a solution, or a ray that proves there is none. The friction problems of this package:
+      a solution.
+    - `"interior"`: positive semidefinite matrices, also unsymmetric; ten to thirty linear solves.
+    - `"newton"`: P-matrices, or a good guess; fast near a solution, says so when it stalls.
+    - `"pgs"`: symmetric positive definite matrices; cheap sweeps, slow convergence.
 
     The derivative of `value` in `M` and `q` is that of the implicit function theorem on the
     variables that are positive, in forward and reverse mode. It is the derivative where the
@@ -78,9 +78,7 @@ def solve_lcp(
     return solution
 
 
-def lcp_residual(
-    M: Float[Array, "n n"], q: Float[Array, " n"], z: Float[Array, " n"]
-) -> Scalar:
+def lcp_residual(M: Float[Array, "n n"], q: Float[Array, " n"], z: Float[Array, " n"]) -> Scalar:
     r"""How far z is from a solution, $\max_i |\min(m z_i, w_i)|$ with $m = \max |M|$.
 
     Zero exactly at the solutions. The factor m gives both sides the units of q.
@@ -156,7 +154,9 @@ def _polish(M, q, z, target):
         active = z > M @ z + q
         block = _positive_block(M, active)
         step = jnp.linalg.solve(block, -jnp.where(active, q, 0))
-        better = jnp.maximum(step - jnp.linalg.solve(block, block @ step + jnp.where(active, q, 0)), 0)
+        better = jnp.maximum(
+            step - jnp.linalg.solve(block, block @ step + jnp.where(active, q, 0)), 0
+        )
         less = lcp_residual(M, q, better)
         improved = less < residual  # false for nan
         return jnp.where(improved, better, z), jnp.where(improved, less, residual), False

@@ -10,9 +10,10 @@ k       pair      the one pair of which both variables are nonbasic
 
 One layout keeps every index trivial. Row i and column i are the *homes* of the pair (w_i, z_i): its
 basic variable lives in row i, its nonbasic one in column i. The exception is pair k, of which both
-are nonbasic: the one about to enter is in column k, the one that just left is in the *spare* column,
-and row k holds z0. A pivot on row l therefore swaps rows k and l and moves the spare column home,
-all inside the one rank-1 update of D that every pivot needs anyway. No table of positions is kept.
+are nonbasic: the one about to enter is in column k, the one that just left is in the *spare*
+column, and row k holds z0. A pivot on row l therefore swaps rows k and l and moves the spare column
+home, all inside the one rank-1 update of D that every pivot needs anyway. No table of positions is
+kept.
 
 The update reads only vectors that the previous pass prepared, so that it is one fused, in-place
 loop over D both alone and in a batch.
@@ -218,7 +219,9 @@ def _break_ties(D, e, tied, z_is_basic, k, z_enters):
         w_column = jnp.where((j == k) & z_enters, n, j)
         nonbasic = (j == k) | z_is_basic[j]
         D_j = lax.dynamic_index_in_dim(D, w_column, 1, keepdims=False)
-        answer = jnp.where(tied, jnp.where(nonbasic, -D_j, (row == j).astype(D.dtype)) / -e, jnp.inf)
+        answer = jnp.where(
+            tied, jnp.where(nonbasic, -D_j, (row == j).astype(D.dtype)) / -e, jnp.inf
+        )
         least = jnp.min(answer)
         return tied & (answer <= least + near * (1 + jnp.abs(least))), j + 1
 
@@ -252,7 +255,7 @@ def _pivot_until_done(state: LemkeState, max_pivots) -> LemkeState:
 
 @_pivot_until_done.def_vmap
 def _(axis_size, in_batched, state, max_pivots):
-    """A batch pivots together; on a CPU in parts that fit its cache, since it has no other speed."""
+    """A batch pivots together; on a CPU in parts that fit its cache."""
 
     def together(state, max_pivots):
         step = jax.vmap(_pivot)

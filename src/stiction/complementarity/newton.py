@@ -20,9 +20,10 @@ def fischer_burmeister_newton(
 ) -> tuple[Float[Array, " n"], Int[Array, ""], Bool[Array, ""]]:
     r"""Find the root of $\Phi_i = \sqrt{z_i^2 + w_i^2} - z_i - w_i$, $w = M z + q$ [Fischer1992].
 
-    Levenberg-Marquardt steps on $\tfrac12 |\Phi|^2$ with backtracking [DeLuca1996]. The regularization
-    goes to zero with the residual, so that convergence near a regular solution is quadratic. Every
-    stationary point is a solution when M is a P0-matrix; elsewhere the method may stall and says so.
+    Levenberg-Marquardt steps on $\tfrac12 |\Phi|^2$ with backtracking [DeLuca1996]. The
+    regularization goes to zero with the residual, so that convergence near a regular solution is
+    quadratic. Every stationary point is a solution when M is a P0-matrix; elsewhere the method may
+    stall, and says so.
 
     Args:
         M, q: The problem.
