@@ -18,6 +18,7 @@ class FrictionComparison:
         velocities: After the impact, (n_shapes, n_contacts, dim) [m/s].
         velocity_before: (n_contacts, dim) [m/s].
         mu: Friction coefficients, (n_contacts,) [-].
+        mass: A mass of the problem, so that impulses that are only rounding can be told [kg].
     """
 
     shapes: tuple[str, ...]
@@ -25,11 +26,13 @@ class FrictionComparison:
     velocities: np.ndarray
     velocity_before: np.ndarray
     mu: np.ndarray
+    mass: float
 
     @property
     def impulse_difference(self) -> np.ndarray:
         """Largest |γ - γ_cone| over contacts, as a share of the largest |γ_cone|."""
-        return self._difference(self.impulses)
+        largest = np.linalg.norm(self.impulses[-1], axis=-1).max()
+        return self._difference(self.impulses, max(largest, self._rounding))
 
     @property
     def velocity_difference(self) -> np.ndarray:
@@ -42,8 +45,8 @@ class FrictionComparison:
         """Largest |γ_t| / (μ γ_n): 1 for a sliding cone, up to √2 for the square."""
         tangential = np.linalg.norm(self.impulses[..., :-1], axis=-1)
         limit = self.mu * self.impulses[..., -1]
-        least = 1e-9 * np.abs(self.impulses).max(initial=1e-300)
-        return np.where(limit > least, tangential / np.maximum(limit, least), 0).max(axis=-1)
+        pressed = limit > self._rounding
+        return np.where(pressed, tangential / np.where(pressed, limit, 1), 0).max(axis=-1)
 
     @property
     def energy_change(self) -> np.ndarray:
@@ -51,9 +54,12 @@ class FrictionComparison:
         mean = (self.velocities + self.velocity_before[None]) / 2
         return np.sum(self.impulses * mean, axis=(1, 2))
 
-    def _difference(self, values, largest=None):
+    @property
+    def _rounding(self) -> float:
+        return 1e-9 * self.mass * np.abs(self.velocity_before).max()
+
+    def _difference(self, values, largest):
         distance = np.linalg.norm(values - values[-1:], axis=-1).max(axis=-1)
-        largest = np.linalg.norm(values[-1], axis=-1).max() if largest is None else largest
         return distance / largest if largest > 0 else distance
 
     def rows(self) -> list[dict[str, float | str]]:
@@ -109,4 +115,5 @@ def compare_friction(
         velocities=np.stack([np.asarray(i.velocity).reshape(count, -1) for i in impacts]),
         velocity_before=np.asarray(velocity).reshape(count, -1),
         mu=np.asarray(mu),
+        mass=1 / np.diagonal(np.asarray(W)).mean(),
     )

@@ -2,18 +2,16 @@
 
 from dataclasses import dataclass
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from scipy.optimize import linprog
 
 from stiction._arrays import ArrayLike, Bool, Float
 from stiction._errors import InputError
+from stiction.complementarity._scaling import equilibrate
 
+# 2^n matrices of n rows: 130 MB for n = 16.
 LARGEST = 16
-# Bases solved at a time: a few megabytes.
-BASES_TOGETHER = 4096
 
 
 @dataclass(frozen=True)
@@ -63,67 +61,64 @@ def enumerate_lcp(
     Args:
         M: The matrix, n ≤ 16.
         q: The vector.
-        tolerance: Signs, ranks and equality of points, relative to the data.
+        tolerance: Signs, ranks and equality of points, for entries of about one.
     """
     M, q = np.asarray(M, float), np.asarray(q, float)
     n = len(q)
     if n > LARGEST:
         raise InputError(f"`M` has {n} rows; all 2^n bases can be tried up to n = {LARGEST}.")
+    # In units that bring the entries near one, one tolerance serves all.
+    rows, columns = (np.asarray(f) for f in equilibrate(jnp.asarray(M)))
+    M, q = rows[:, None] * M * columns, rows * q
     size = np.abs(q).max(initial=0) or 1.0
+    q = q / size
     bases = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)
-    z, w, singular = (np.asarray(a) for a in _solve_bases(M, q, bases, tolerance))
-    scale = np.abs(M).max(initial=0) or 1.0
-    small = tolerance * size
-    holds = ~singular & (scale * z >= -small).all(axis=1) & (w >= -small).all(axis=1)
-    points = list(np.maximum(z[holds], 0))
+    z, w, singular = _solve_bases(M, q, bases, tolerance)
+    holds = ~singular & (z >= -tolerance).all(axis=1) & (w >= -tolerance).all(axis=1)
+    candidates = list(np.maximum(z[holds], 0))
 
-    faces = []
+    faces: list[Face] = []
     for positive in bases[singular]:
-        face = _face(M, q, positive, small)
-        if face is None:
-            continue
-        if np.all(scale * (face.high - face.low) <= 10 * small):
-            points.append(face.point)
-        elif not any(
-            np.all(face.positive <= other.positive) and _within(face, other) for other in faces
-        ):
+        face = _face(M, q, positive, tolerance)
+        if face is not None and np.all(face.high - face.low <= 10 * tolerance):
+            candidates.append(face.point)
+        elif face is not None and not any(_within(face, other) for other in faces):
             faces.append(face)
-    near = 10 * small / scale
-    distinct: list[np.ndarray] = []
-    for point in points:
-        known = any(np.all(np.abs(point - other) <= near) for other in distinct)
-        in_face = any(
-            np.all(point[~f.positive] <= near)
-            and np.all(point >= f.low - near)
-            and np.all(point <= f.high + near)
-            for f in faces
-        )
-        if not known and not in_face:
-            distinct.append(point)
+    points: list[np.ndarray] = []
+    for point in candidates:
+        known = any(np.all(np.abs(point - other) <= 10 * tolerance) for other in points)
+        if not known and not any(_holds(face, point, tolerance) for face in faces):
+            points.append(point)
+    back = columns * size
+    faces = [Face(f.positive, f.point * back, f.low * back, f.high * back) for f in faces]
     return LcpSolutions(
-        points=np.array(distinct).reshape(-1, n), faces=tuple(faces), n_singular=int(singular.sum())
+        points=np.array(points).reshape(-1, n) * back,
+        faces=tuple(faces),
+        n_singular=int(singular.sum()),
     )
 
 
 def _within(face: Face, other: Face) -> bool:
-    return bool(np.all(face.low >= other.low) and np.all(face.high <= other.high))
+    subset = np.all(face.positive <= other.positive)
+    return bool(subset and np.all(face.low >= other.low) and np.all(face.high <= other.high))
 
 
-@jax.jit
+def _holds(face: Face, point, near) -> bool:
+    """Whether a solution lies in the box of a face, which for its basis means in the face."""
+    inside = np.all(point >= face.low - near) and np.all(point <= face.high + near)
+    return bool(inside and np.all(point[~face.positive] <= near))
+
+
 def _solve_bases(M, q, bases, tolerance):
     """z, w and whether the block is singular, for every basis."""
-
-    def one(positive):
-        block = jnp.where(positive[:, None] & positive[None, :], M, jnp.diag(~positive * 1.0))
-        # Rows in proportion, so that the rank does not depend on units.
-        largest = jnp.max(jnp.abs(block), axis=1)
-        block = block / jnp.where(largest > 0, largest, 1)[:, None]
-        values = jnp.linalg.svd(block, compute_uv=False)
-        right = -jnp.where(positive, q, 0.0) / jnp.where(largest > 0, largest, 1)
-        z = jnp.linalg.solve(block, right)
-        return z, M @ z + q, ~(values[-1] > tolerance * values[0])
-
-    return lax.map(one, bases, batch_size=min(BASES_TOGETHER, bases.shape[0]))
+    both = bases[:, :, None] & bases[:, None, :]
+    identity = np.eye(len(q))
+    blocks = np.where(both, M, identity * ~bases[:, None, :])
+    values = np.linalg.svd(blocks, compute_uv=False)
+    singular = ~(values[:, -1] > tolerance * values[:, 0])
+    blocks[singular] = identity
+    z = np.linalg.solve(blocks, -np.where(bases, q, 0.0)[:, :, None])[:, :, 0]
+    return z, z @ M.T + q, singular
 
 
 def _face(M, q, positive, small) -> Face | None:

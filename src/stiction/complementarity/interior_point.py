@@ -53,9 +53,11 @@ def interior_point(
         centering = jnp.clip((tau_affine / tau) ** 3, 1e-8, 1)
         dz, dw = direction(centering * tau - dz * dw)
         length = jnp.minimum(_to_boundary(z, dz), _to_boundary(w, dw))
-        z, w = z + length * dz, w + length * dw
+        z_next, w_next = z + length * dz, w + length * dw
+        finite = jnp.all(jnp.isfinite(z_next)) & jnp.all(jnp.isfinite(w_next))
+        z, w = jnp.where(finite, z_next, z), jnp.where(finite, w_next, w)
         residual = jnp.max(jnp.abs(jnp.minimum(z, M @ z + q)))
-        return z, w, steps + 1, residual, length
+        return z, w, steps + 1, residual, jnp.where(finite, length, 0)
 
     def unfinished(carry):
         _, _, steps, residual, length = carry

@@ -27,6 +27,7 @@ from jax import lax
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction.complementarity._batching import spread
+from stiction.complementarity._scaling import equilibrate
 
 # Powers of the unit roundoff, so that single precision has tolerances of its own.
 # Entries of an entering column below this share of its largest are rounding, not pivots (4e-10).
@@ -82,7 +83,7 @@ def lemke(
         z, the number of pivots, and the last status (`SOLVED`, `RAY` or `EXHAUSTED`).
     """
     n = q.shape[0]
-    rows, columns = _equilibrate(M)
+    rows, columns = equilibrate(M)
     scaled_q = rows * q
     size = jnp.max(jnp.abs(scaled_q), initial=0)
     size = jnp.where(size > 0, size, 1)
@@ -111,25 +112,6 @@ def lemke(
     start = (jnp.zeros_like(q), zero, zero + SOLVED, jnp.min(q) < 0, jnp.zeros((), q.dtype))
     z, pivots, status, _, _ = lax.while_loop(unsolved, attempt, start)
     return z, pivots, status
-
-
-def _equilibrate(M) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-    """Row and column factors, powers of two, that bring the entries of M near one [Ruiz2001].
-
-    Positive factors do not change a complementarity problem; tolerances then mean the same for
-    light and heavy bodies, for impulses and for slacks. Powers of two keep equal numbers equal.
-    """
-    rows = columns = jnp.ones(M.shape[0], M.dtype)
-    size = jnp.abs(M)
-    for _ in range(2):
-        rows = rows * _inverse_root(jnp.max(size * columns[None, :], axis=1) * rows)
-        columns = columns * _inverse_root(jnp.max(size * rows[:, None], axis=0) * columns)
-    return rows, columns
-
-
-def _inverse_root(x):
-    """The power of two nearest to 1/sqrt(x); 1 for a row of zeros."""
-    return jnp.where(x > 0, jnp.exp2(-jnp.round(jnp.log2(jnp.where(x > 0, x, 1)) / 2)), 1)
 
 
 def _first(M, q, d) -> LemkeState:
