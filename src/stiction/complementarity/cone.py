@@ -9,7 +9,7 @@ from jax import lax
 
 from stiction._arrays import ArrayLike, Float
 from stiction._errors import InputError, unknown
-from stiction.complementarity._batching import in_turn_on_cpu
+from stiction.complementarity._batching import in_parts_on_cpu
 from stiction.complementarity._solution import RESULTS, Solution, raise_unless_solved
 from stiction.complementarity.admm import admm
 from stiction.complementarity.alart_curnier import newton
@@ -159,7 +159,7 @@ def _normal(preload, n):
     return jnp.zeros((preload.shape[0], dim), preload.dtype).at[:, -1].set(preload).reshape(-1)
 
 
-@in_turn_on_cpu
+@in_parts_on_cpu
 def _from_many_starts(problem: UnitProblem, x, target, max_steps):
     """Newton from the guess, then from one start after the other while none has met."""
     dtype = problem.b.dtype

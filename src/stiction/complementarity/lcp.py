@@ -14,6 +14,7 @@ from jax import lax
 
 from stiction._arrays import Array, ArrayLike, Float, Scalar
 from stiction._errors import InputError, unknown
+from stiction.complementarity._batching import in_parts_on_cpu
 from stiction.complementarity._solution import RESULTS, Solution, raise_unless_solved
 from stiction.complementarity.gauss_seidel import projected_gauss_seidel
 from stiction.complementarity.interior_point import interior_point
@@ -23,6 +24,7 @@ from stiction.complementarity.newton import fischer_burmeister_newton
 LcpMethod = Literal["lemke", "newton", "interior", "pgs"]
 # Singular values below this share of the largest belong to directions the problem leaves open.
 RANK_TOLERANCE = 1e-10
+CACHE_BYTES = 2**18
 
 
 def solve_lcp(
@@ -89,21 +91,29 @@ def lcp_residual(M: Float[Array, "n n"], q: Float[Array, " n"], z: Float[Array, 
 
 @partial(jax.jit, static_argnames="method")
 def _solve(M, q, tolerance, max_iterations, guess, *, method):
-    dtype = jnp.result_type(float, M, q) if not _is_float(M, q) else jnp.result_type(M, q)
+    dtype = jnp.result_type(M, q) if _is_float(M, q) else jnp.result_type(float, M, q)
     M, q = jnp.asarray(M, dtype), jnp.asarray(q, dtype)
-    frozen = lax.stop_gradient((M, q))
     n = q.shape[0]
-    start = jnp.zeros(n, dtype) if guess is None else lax.stop_gradient(jnp.asarray(guess, dtype))
-    bound = jnp.maximum(tolerance, 4 * n * jnp.finfo(dtype).eps).astype(dtype)
-    target = bound * jnp.max(jnp.abs(frozen[1]), initial=0)
-    z, iterations, stop = _METHODS[method](*frozen, start, target, max_iterations)
+    start = jnp.zeros(n, dtype) if guess is None else jnp.asarray(guess, dtype)
+    run, default, lanes = _METHODS[method]
+    most = default(n) if max_iterations is None else max_iterations
+    solve = in_parts_on_cpu(partial(_solve_one, run), lanes(n, dtype))
+    frozen = lax.stop_gradient((M, q, start, jnp.asarray(tolerance, dtype)))
+    z, residual, iterations, result, solved = solve(*frozen, jnp.asarray(most, jnp.int32))
+    return Solution(_implicit(M, q, z), result, residual, iterations), solved
 
-    z, residual = _polish(*frozen, z, target)
-    finite = jnp.all(jnp.isfinite(frozen[0])) & jnp.all(jnp.isfinite(frozen[1]))
+
+def _solve_one(run, M, q, start, tolerance, max_iterations):
+    n = q.shape[0]
+    bound = jnp.maximum(tolerance, 4 * n * float(jnp.finfo(q.dtype).eps))
+    target = bound * jnp.max(jnp.abs(q), initial=0)
+    z, iterations, stop = run(M, q, start, target, max_iterations)
+    z, residual = _polish(M, q, z, target)
+    finite = jnp.all(jnp.isfinite(M)) & jnp.all(jnp.isfinite(q))
     solved = finite & (residual <= target)
     result = RESULTS.where(solved, RESULTS.successful, stop)
     result = RESULTS.where(finite, result, RESULTS.nonfinite)
-    return Solution(_implicit(M, q, z), result, residual, iterations), solved
+    return z, residual, iterations, result, solved
 
 
 def _is_float(*arrays) -> bool:
@@ -112,28 +122,40 @@ def _is_float(*arrays) -> bool:
 
 def _by_lemke(M, q, start, target, max_iterations):
     del start
-    # Pivots are about n; the worst case (Murty's) is 2^n.
-    most = 100 * (q.shape[0] + 10) if max_iterations is None else max_iterations
-    z, pivots, status = lemke(M, q, target, jnp.asarray(most, jnp.int32))
+    z, pivots, status = lemke(M, q, target, max_iterations)
     stop = RESULTS.where(status == EXHAUSTED, RESULTS.max_iterations_reached, RESULTS.stalled)
     return z, pivots, RESULTS.where(status == RAY, RESULTS.ray_termination, stop)
 
 
-def _iterative(solver, default):
-    def solve(M, q, start, target, max_iterations):
-        most = default if max_iterations is None else max_iterations
-        z, iterations, exhausted = solver(M, q, start, target, jnp.asarray(most, jnp.int32))
-        stop = RESULTS.where(exhausted, RESULTS.max_iterations_reached, RESULTS.stalled)
-        return z, iterations, stop
+def _iterative(solver):
+    def run(M, q, start, target, max_iterations):
+        z, iterations, exhausted = solver(M, q, start, target, max_iterations)
+        return (
+            z,
+            iterations,
+            RESULTS.where(exhausted, RESULTS.max_iterations_reached, RESULTS.stalled),
+        )
 
-    return solve
+    return run
 
 
+def _in_cache(n, dtype):
+    """As many problems as stay in a core's cache together."""
+    return max(1, CACHE_BYTES // (n * (n + 2) * jnp.dtype(dtype).itemsize + 1))
+
+
+def _one(n, dtype):
+    del n, dtype
+    return 1
+
+
+# name: the method, its usual limit of iterations, and how many lanes of a batch share a CPU.
+# Lemke's pivots are about n; the worst case (Murty's) is 2^n.
 _METHODS = {
-    "lemke": _by_lemke,
-    "newton": _iterative(fischer_burmeister_newton, 100),
-    "interior": _iterative(interior_point, 100),
-    "pgs": _iterative(projected_gauss_seidel, 10_000),
+    "lemke": (_by_lemke, lambda n: 100 * (n + 10), _in_cache),
+    "newton": (_iterative(fischer_burmeister_newton), lambda n: 100, _one),
+    "interior": (_iterative(interior_point), lambda n: 100, _one),
+    "pgs": (_iterative(projected_gauss_seidel), lambda n: 10_000, _in_cache),
 }
 
 

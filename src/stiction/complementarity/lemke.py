@@ -36,8 +36,6 @@ PIVOT_TOLERANCE_POWER = 0.6
 TIE_TOLERANCE_POWER = 0.6
 # Covering vectors tried before a ray, or a solution spoilt by rounding, is believed.
 ATTEMPTS = 3
-# Lanes of a batch that go through the dictionary together on a CPU: as many as stay in its cache.
-CACHE_BYTES = 2**18
 
 RUNNING, SOLVED, RAY, EXHAUSTED = 0, 1, 2, 3
 
@@ -237,22 +235,10 @@ def _pivot_until_done(state: LemkeState, max_pivots) -> LemkeState:
 
 @_pivot_until_done.def_vmap
 def _(axis_size, in_batched, state, max_pivots):
-    """A batch pivots together; on a CPU in parts that fit its cache."""
-
-    def together(state, max_pivots):
-        step = jax.vmap(_pivot)
-        return lax.while_loop(
-            lambda s: jnp.any(s.status == RUNNING), lambda s: step(s, max_pivots), state
-        )
-
-    def in_parts(state, max_pivots):
-        bytes_each = state.D[0].size * state.D.dtype.itemsize
-        lanes = max(1, CACHE_BYTES // bytes_each)
-        if lanes >= axis_size:
-            return together(state, max_pivots)
-        part = None if lanes == 1 else lanes
-        return lax.map(lambda args: _pivot_until_done(*args), (state, max_pivots), batch_size=part)
-
-    args = spread((state, max_pivots), tuple(in_batched), axis_size)
-    out = lax.platform_dependent(*args, cpu=in_parts, default=together)
-    return out, jax.tree.map(lambda _: True, out)
+    """A batch pivots together until all are done: finished lanes need no selection (see `_plan`)."""
+    state, max_pivots = spread((state, max_pivots), tuple(in_batched), axis_size)
+    step = jax.vmap(_pivot)
+    end = lax.while_loop(
+        lambda s: jnp.any(s.status == RUNNING), lambda s: step(s, max_pivots), state
+    )
+    return end, jax.tree.map(lambda _: True, end)
