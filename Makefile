@@ -4,12 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= 2
 
-.PHONY: help demo test lint types docs bench clean
+.PHONY: help demo test coverage lint types docs bench clean
 
 help:
 	@echo "make demo   install into $(VENV), simulate the double pendulum, say where the report is"
 	@echo "make test   install what the tests need and run them all"
-	@echo "make lint   format and lint      make types  type check"
+	@echo "make lint   format and lint      make types  type check      make coverage  what tests reach"
 	@echo "make docs   build the manual     make bench  measure speed and accuracy"
 
 # One stamp for each set of packages, renewed when the list of dependencies changes.
@@ -24,6 +24,9 @@ demo: $(VENV)/.base
 
 test: $(VENV)/.base $(VENV)/.tests
 	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+coverage: $(VENV)/.base $(VENV)/.tests
+	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format .

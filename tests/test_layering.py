@@ -14,7 +14,7 @@ LAYERS = [
     "laws",
     "complementarity",
     "impacts",
-    "simulate",
+    "engines",
     "motions",
     "identify",
     "biped",

@@ -4,6 +4,7 @@ Dimension names say what they count: `nq` coordinates, `nv` degrees of freedom, 
 """
 
 import os
+from pathlib import Path
 
 import jax
 from jaxtyping import Array, ArrayLike, Bool, Float, Int
@@ -12,6 +13,14 @@ from jaxtyping import Array, ArrayLike, Bool, Float, Int
 # (`JAX_ENABLE_X64=0`, or `mechanism.astype(jnp.float32)` for one computation).
 if "JAX_ENABLE_X64" not in os.environ:
     jax.config.update("jax_enable_x64", True)
+
+# Compiled programs are kept on disk, so that the next process starts quickly. JAX's own settings
+# win; `STICTION_CACHE=off` keeps nothing.
+_CACHE = os.environ.get("STICTION_CACHE", "")
+if jax.config.jax_compilation_cache_dir is None and _CACHE != "off":
+    _HOME = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    jax.config.update("jax_compilation_cache_dir", _CACHE or str(Path(_HOME) / "stiction"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 Scalar = Float[Array, ""]
 ScalarLike = Float[ArrayLike, ""]

@@ -1,11 +1,13 @@
 """`stiction`: the door. Collects the commands and turns failures into one line and a status."""
 
+import os
 import sys
+import warnings
 
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import reproduce
+from stiction.cli import info, motions, reproduce, restitution, run, scenes, translate
 
 app = typer.Typer(
     name="stiction",
@@ -17,12 +19,13 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> bool:
     if wanted:
         import stiction
 
         print(stiction.__version__)
         raise typer.Exit
+    return wanted
 
 
 @app.callback()
@@ -34,11 +37,21 @@ def options(
     """Options before the command."""
 
 
+app.command()(run.run)
+app.command()(info.info)
+app.command()(motions.motions)
+app.command()(scenes.scenes)
 app.command()(reproduce.reproduce)
+app.command()(restitution.restitution)
+app.command()(translate.translate)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: 0 done, 1 failed on the way, 2 bad input (nothing written)."""
+    warnings.showwarning = _show_warning
+    # Equinox raises from compiled code by a callback, which keeps the program out of the cache on
+    # disk. Here a failure is a result code or nan, and `Trajectory.check` says so.
+    os.environ.setdefault("EQX_ON_ERROR", "nan")
     try:
         status = app(args=arguments, prog_name="stiction", standalone_mode=False)
     except typer.TyperException as error:  # a wrong option or a missing argument
@@ -51,6 +64,11 @@ def main(arguments: list[str] | None = None) -> None:
         _fail("interrupted", 130)
     else:
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    """A warning as one line on standard error, without the place in the code."""
+    print(f"stiction: note: {message}", file=sys.stderr)
 
 
 def _fail(message: str, status: int) -> None:

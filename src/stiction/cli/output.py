@@ -17,7 +17,7 @@ class OutputDirectory:
     A directory that stiction did not make is never written into, unless `force`.
     """
 
-    def __init__(self, path: Path, *, force: bool = False):
+    def __init__(self, path: str | Path, *, force: bool = False):
         self.path = Path(path)
         self.files: list[Path] = []
         if self.path.exists() and not self.path.is_dir():

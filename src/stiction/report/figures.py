@@ -1,7 +1,7 @@
 """Figures: one look for all of them, saved as PNG (to see) and SVG (to print)."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Colours that stay apart for colour-blind readers (Okabe and Ito), dark first.
 COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "axes.prop_cycle": matplotlib.cycler(color=COLORS),
     "axes.grid": True,
     "grid.alpha": 0.25,
@@ -34,7 +34,7 @@ STYLE = {
 }
 
 
-def new_figure(rows: int = 1, columns: int = 1, **options) -> tuple["Figure", object]:
+def new_figure(rows: int = 1, columns: int = 1, **options) -> tuple["Figure", Any]:
     """A figure and its axes in the project's style (options as for `plt.subplots`)."""
     with plt.rc_context(STYLE):
         return plt.subplots(rows, columns, **options)
@@ -43,6 +43,9 @@ def new_figure(rows: int = 1, columns: int = 1, **options) -> tuple["Figure", ob
 def save_figure(figure: "Figure", directory, name: str) -> list[Path]:
     """Write `name`.png and `name`.svg into an `OutputDirectory`; close the figure."""
     paths = []
+    for axis in figure.axes:  # legends are made outside the style
+        if legend := axis.get_legend():
+            legend.set_frame_on(False)
     with plt.rc_context(STYLE):
         for suffix, metadata in ((".svg", {"Date": None}), (".png", {"Software": None})):
             path = directory.file(name + suffix)

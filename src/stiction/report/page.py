@@ -5,7 +5,10 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stiction.report.player import Animation
 
 _CSS = """
 :root { color-scheme: light dark; }
@@ -17,6 +20,7 @@ table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabula
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid #8884; }
 .holds { color: #00794f; } .fails { color: #c43b00; font-weight: 600; }
 footer { margin-top: 3rem; opacity: .6; font-size: .85em; }
+@media (prefers-color-scheme: dark) { .holds { color: #4cc38a; } .fails { color: #ff9466; } }
 """
 
 
@@ -25,6 +29,7 @@ class Report:
 
     def __init__(self, title: str, subtitle: str = ""):
         self.title = title
+        self._has_player = False
         self._parts: list[str] = [f"<h1>{html.escape(title)}</h1>"]
         if subtitle:
             self.text(subtitle)
@@ -38,8 +43,13 @@ class Report:
         self._parts.append(f"<p>{html.escape(text)}</p>")
 
     def raw(self, markup: str) -> None:
-        """Add HTML as it is (an animation, say)."""
+        """Add HTML as it is."""
         self._parts.append(markup)
+
+    def animation(self, animation: "Animation") -> None:
+        """Add a motion that plays in the page; the player itself is put in once."""
+        self.raw(animation.to_html(with_player=not self._has_player))
+        self._has_player = True
 
     def figure(self, path: Path, caption: str = "") -> None:
         """Add a PNG or SVG file, embedded."""

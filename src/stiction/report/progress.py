@@ -1,7 +1,8 @@
 """A progress bar on standard error, shown only to people and only when work takes a while."""
 
+import contextlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -25,9 +26,21 @@ def progress(
         TextColumn("{task.fields[now]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        count = total if total is not None else len(items) if hasattr(items, "__len__") else None
+        count = len(items) if total is None and isinstance(items, Sized) else total
         task = bar.add_task(what, total=count, now="")
         for item in items:
             bar.update(task, now=label(item))
             yield item
             bar.advance(task)
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show people that something is being done, while it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield

@@ -1,0 +1,67 @@
+r"""Contact forces in kept contact, when it is known which contacts stick, slip or are open.
+
+flickinger (3.17)-(3.21): known accelerations (stick: all zero; slip: normal zero) and known
+directions of force (slip: $f_t = -\mu f_n d$ with d the direction of slip) leave a linear system.
+With λ the unknown part of each force (all of it where a contact sticks, the normal part where it
+slips) and f = B λ,
+
+$$ \dot u = W B \lambda + a_0, \qquad \dot u_k = 0 \text{ in the rows that are known to vanish.} $$
+
+Where contacts are redundant the system is singular but solvable: accelerations are unique, forces
+are not. A small regularisation with a few steps of refinement then gives the least forces. (3.19)
+solves by normal equations instead, which needs full rank and squares the condition number.
+"""
+
+import jax.numpy as jnp
+
+from stiction._arrays import Array, Bool, Float, Int
+from stiction.mechanism.linear import solve_redundant
+
+OPEN, STICK, SLIP = range(3)
+MODE_NAMES = ("open", "stick", "slip")
+
+
+def known_rows(modes: Int[Array, "n"], dim: int) -> Bool[Array, "m"]:
+    """The rows whose contact acceleration is known to vanish."""
+    stick, slip = modes == STICK, modes == SLIP
+    tangents = jnp.repeat(stick[:, None], dim - 1, axis=1)
+    return jnp.concatenate([tangents, (stick | slip)[:, None]], axis=1).reshape(-1)
+
+
+def force_basis(
+    modes: Int[Array, "n"], direction: Float[Array, "n k"], mu: Float[Array, "n"]
+) -> Float[Array, "m m"]:
+    """B with f = B λ: the identity for sticking contacts, (-μ d, 1) times λₙ for slipping ones."""
+    n, k = direction.shape
+    dim = k + 1
+    stick = (modes == STICK).astype(mu.dtype)
+    slip = (modes == SLIP).astype(mu.dtype)
+    blocks = stick[:, None, None] * jnp.eye(dim, dtype=mu.dtype)[None]
+    ray = jnp.concatenate([-mu[:, None] * direction, jnp.ones_like(mu)[:, None]], axis=1)
+    blocks = blocks.at[:, :, -1].add(slip[:, None] * ray)
+    # Blocks on the diagonal of an m × m matrix.
+    eye = jnp.eye(n, dtype=mu.dtype)
+    return (eye[:, None, :, None] * blocks[:, :, None, :]).reshape(n * dim, n * dim)
+
+
+def contact_forces(
+    W: Float[Array, "m m"],
+    a0: Float[Array, "m"],
+    modes: Int[Array, "n"],
+    direction: Float[Array, "n k"],
+    mu: Float[Array, "n"],
+) -> Float[Array, "m"]:
+    """Forces [N] that keep sticking contacts from moving and slipping ones from leaving or sinking.
+
+    Args:
+        W: Delassus matrix.
+        a0: Contact acceleration without forces [m/s²].
+        modes: `OPEN`, `STICK` or `SLIP` for each contact.
+        direction: Unit vector of slip of each slipping contact.
+        mu: Coefficient of friction of each slipping contact.
+    """
+    dim = direction.shape[1] + 1
+    B = force_basis(modes, direction, mu)
+    known = known_rows(modes, dim).astype(W.dtype)
+    K = known[:, None] * (W @ B) + jnp.diag(1 - known)
+    return B @ solve_redundant(K, -known * a0, jnp.max(jnp.diag(W)))

@@ -1,0 +1,132 @@
+"""What every engine returns: a trajectory of arrays, and its labelled form for people and disks."""
+
+from typing import TYPE_CHECKING, Any
+
+import diffrax
+import equinox as eqx
+import jax
+import numpy as np
+
+from stiction._arrays import Array, ArrayLike, Float, Int
+from stiction._errors import RunError
+from stiction.mechanism import Mechanism
+from stiction.mechanism.tree import BALL, FREE, HINGE
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
+    """How a run ended. The text is the message."""
+
+    not_finite = (
+        "The motion became infinite or undefined. Check masses and forces, or tighten the"
+        " tolerances."
+    )
+    events_used_up = "The maximum number of events was reached. Try increasing `max_events`."
+    cascade = (
+        "Events follow each other without time going on. The contact problem may have no"
+        " solution here; try another impact law."
+    )
+
+
+class Trajectory(eqx.Module):
+    """A simulated motion, sampled at `time`. Arrays may have leading batch axes.
+
+    Energies close: kinetic + potential = their initial sum + actuator_work + support_work
+    - damping_loss - friction_loss - impact_loss. In free motion there are no contacts (n = 0).
+    """
+
+    time: Float[Array, "*batch n_samples"]  # [s]
+    q: Float[Array, "*batch n_samples nq"]
+    v: Float[Array, "*batch n_samples nv"]
+    kinetic: Float[Array, "*batch n_samples"]  # [J]
+    potential: Float[Array, "*batch n_samples"]  # gravity and springs [J]
+    actuator_work: Float[Array, "*batch n_samples"]  # done since the start [J]
+    damping_loss: Float[Array, "*batch n_samples"]  # lost in joint dampers since the start [J]
+    friction_loss: Float[Array, "*batch n_samples"]  # lost in sliding contacts [J]
+    impact_loss: Float[Array, "*batch n_samples"]  # lost in impacts [J]
+    support_work: Float[Array, "*batch n_samples"]  # done by moving supports [J]
+    effort: Float[Array, "*batch n_samples nu"]  # of actuators [N or N·m]
+    force: Float[Array, "*batch n_samples n dim"]  # of contacts [N]
+    modes: Int[Array, "*batch n_samples n"]  # 0 open, 1 stick, 2 slip
+    events: Any  # a `Happening` with a leading axis of `max_events`, or None
+    n_events: Int[Array, "*batch"]
+    drift: Float[Array, "*batch"]  # largest gap that a kept contact had after a step [m]
+    steps: Int[Array, "*batch"]  # accepted and rejected
+    result: RESULTS  # type: ignore[valid-type]
+
+    def to_numpy(self) -> "Trajectory":
+        """The same with NumPy arrays: nothing more is compiled when it is looked at."""
+        return jax.device_get(self)
+
+    @property
+    def ledger_error(self) -> Float[ArrayLike, "*batch n_samples"]:
+        """How far the energies are from closing [J]: the integration's error, and nothing else."""
+        energy = self.kinetic + self.potential
+        gained = self.actuator_work + self.support_work
+        lost = self.damping_loss + self.friction_loss + self.impact_loss
+        return energy - energy[..., :1] - gained + lost
+
+    def check(self) -> "Trajectory":
+        """Raise a `RunError` unless the run ended well."""
+        if np.any(self.result != RESULTS.successful):
+            raise RunError(str(RESULTS[self.result]))
+        return self
+
+    def to_dataset(self, mechanism: Mechanism) -> "xr.Dataset":
+        """The trajectory as an xarray dataset with names and units."""
+        return _dataset(self, mechanism)
+
+
+def _dataset(trajectory: Trajectory, mechanism: Mechanism) -> "xr.Dataset":
+    import xarray as xr
+
+    import stiction
+
+    tree = mechanism.tree
+    batch = tuple(f"batch{i}" for i in range(np.ndim(trajectory.time) - 1))
+    sampled = (*batch, "time") if not batch else (*batch, "sample")
+
+    def variable(value, long_name, units, *more):
+        return ((*sampled, *more), np.asarray(value), {"long_name": long_name, "units": units})
+
+    variables = {
+        "q": variable(trajectory.q, "configuration", "m, rad, or unit quaternion", "coordinate"),
+        "v": variable(trajectory.v, "velocity", "m/s or rad/s", "freedom"),
+        "kinetic_energy": variable(trajectory.kinetic, "kinetic energy", "J"),
+        "potential_energy": variable(trajectory.potential, "energy of gravity and springs", "J"),
+        "actuator_work": variable(trajectory.actuator_work, "work of the actuators", "J"),
+        "damping_loss": variable(trajectory.damping_loss, "energy lost in joint dampers", "J"),
+        "ledger_error": variable(trajectory.ledger_error, "energy unaccounted for", "J"),
+        "effort": variable(trajectory.effort, "actuator effort", "N or N m", "actuator"),
+    }
+    coordinates = {
+        "coordinate": ("coordinate", list(tree.coordinate_names)),
+        "coordinate_unit": ("coordinate", _units(mechanism, speeds=False)),
+        "freedom": ("freedom", list(tree.freedom_names)),
+        "freedom_unit": ("freedom", _units(mechanism, speeds=True)),
+        "actuator": ("actuator", list(mechanism.actuators.names)),
+        "time": (sampled, np.asarray(trajectory.time), {"units": "s", "long_name": "time"}),
+    }
+    attributes = {
+        "title": mechanism.name,
+        "source": f"stiction {stiction.__version__}",
+        "result": str(np.unique(np.asarray(trajectory.result._value)).tolist()),
+        "steps": np.asarray(trajectory.steps),
+    }
+    return xr.Dataset(variables, coordinates, attributes)
+
+
+def _units(mechanism: Mechanism, *, speeds: bool) -> list[str]:
+    units = []
+    per = "/s" if speeds else ""
+    for kind in mechanism.tree.joint_types:
+        turn = ["rad/s"] * 3 if speeds else ["1"] * 4
+        if kind == FREE:
+            units += ["m" + per] * 3 + turn
+        elif kind == BALL:
+            units += turn
+        else:
+            units.append(("rad" if kind == HINGE else "m") + per)
+    return units

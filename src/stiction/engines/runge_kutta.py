@@ -1,0 +1,93 @@
+"""Explicit Runge-Kutta steps whose last stage is taken apart.
+
+diffrax owns the coefficients. Its own `step` hides the last stage, which here carries what the
+event functions need (contact forces at the end of the step) and belongs to the corrected state.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import diffrax
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from stiction._arrays import Array, Scalar
+
+# Explicit methods whose last stage is the first of the next step.
+TABLEAUS = {"tsit5": diffrax.Tsit5.tableau, "dopri5": diffrax.Dopri5.tableau}
+
+_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
+
+
+def explicit_stages(
+    tableau: diffrax.ButcherTableau,
+    field: Callable[[Scalar, Any], Any],
+    t: Scalar,
+    y: Any,
+    k1: Any,
+    dt: Scalar,
+) -> tuple[Any, Any]:
+    """The stages of a step from (t, y) over dt, but for the last, and the new state.
+
+    A loop, so that the field is compiled once whatever the number of stages.
+
+    Args:
+        tableau: The method; its last stage is at the new state.
+        field: (t, y) to dy/dt.
+        t: Time.
+        y: State, a pytree.
+        k1: dy/dt at (t, y).
+        dt: Length of the step.
+
+    Returns:
+        The stages, stacked, with room for the last one; and the new state.
+    """
+    rows = tableau.a_lower
+    count = len(rows) + 1
+    weights = np.zeros((count - 1, count))
+    for i, row in enumerate(rows):
+        weights[i, : len(row)] = row
+    a, c = jnp.asarray(weights), jnp.asarray(tableau.c)
+    stages = jax.tree.map(lambda k: jnp.zeros((count, *k.shape), k.dtype).at[0].set(k), k1)
+
+    def stage(i: Array, stages: Any) -> Any:
+        k = field(t + c[i].astype(dt.dtype) * dt, combine(y, stages, a[i], dt))
+        return jax.tree.map(lambda s, x: s.at[i + 1].set(x), stages, k)
+
+    stages = jax.lax.fori_loop(0, count - 2, stage, stages)
+    return stages, combine(y, stages, a[count - 2], dt)
+
+
+def combine(y: Any, stages: Any, weights: Array, dt: Scalar) -> Any:
+    """y + dt Σ weight · stage; without y, the sum alone."""
+
+    def total(k: Array) -> Array:
+        return dt * jnp.tensordot(weights.astype(k.dtype), k, axes=1)
+
+    change = jax.tree.map(total, stages)
+    return change if y is None else jax.tree.map(jnp.add, y, change)
+
+
+def step_error(tableau: diffrax.ButcherTableau, stages: Any, last: Any, dt: Scalar) -> Any:
+    """The error estimate of a step, once its last stage is known."""
+    full = jax.tree.map(lambda s, x: s.at[-1].set(x), stages, last)
+    return combine(None, full, jnp.asarray(tableau.b_error), dt)
+
+
+def error_ratio(error: Any, y: Any, y_next: Any, rtol: Scalar, atol: Scalar) -> Scalar:
+    """Root mean square of the error over what is tolerated: at most 1 for an accepted step."""
+
+    def square(e: Array, a: Array, b: Array) -> Array:
+        return jnp.sum((e / (atol + rtol * jnp.maximum(jnp.abs(a), jnp.abs(b)))) ** 2)
+
+    squares = jax.tree.leaves(jax.tree.map(square, error, y, y_next))
+    count = sum(leaf.size for leaf in jax.tree.leaves(error))
+    return jnp.sqrt(sum(squares[1:], squares[0]) / count)
+
+
+def next_step(dt: Scalar, ratio: Scalar, order: int) -> Scalar:
+    """The step that the error of this one asks for."""
+    wanted = _SAFETY * jnp.maximum(ratio, 1e-10) ** (-1 / order)
+    wanted = jnp.where(jnp.isfinite(ratio), wanted, _SHRINK)
+    return dt * jnp.clip(wanted, _SHRINK, _GROW)

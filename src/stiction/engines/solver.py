@@ -1,0 +1,49 @@
+"""How the equations of motion are integrated: method, tolerances, limits."""
+
+import diffrax
+import equinox as eqx
+import jax.numpy as jnp
+
+from stiction._arrays import Array, Float, Scalar
+from stiction._errors import InputError, unknown
+
+METHODS = {
+    "tsit5": diffrax.Tsit5,  # explicit, order 5: the default
+    "dopri8": diffrax.Dopri8,  # explicit, order 8: tolerances below 1e-9
+    "kvaerno5": diffrax.Kvaerno5,  # implicit, order 5: stiff springs
+}
+
+
+class Solver(eqx.Module):
+    """Adaptive Runge-Kutta integration by diffrax. Tolerances are numbers: changing them is free.
+
+    Attributes:
+        method: One of `METHODS`.
+        rtol: Relative tolerance of a step.
+        atol: Absolute tolerance of a step [m, rad, m/s, rad/s].
+        max_steps: Steps after which the run ends with a result code.
+    """
+
+    rtol: Scalar = eqx.field(converter=jnp.asarray, default=1e-8)
+    atol: Scalar = eqx.field(converter=jnp.asarray, default=1e-9)
+    method: str = eqx.field(static=True, default="tsit5")
+    max_steps: int = eqx.field(static=True, default=100_000)
+
+    def __check_init__(self):
+        if self.method not in METHODS:
+            raise unknown("`solver.method`", self.method, METHODS)
+        if self.max_steps < 1:
+            raise InputError(f"`solver.max_steps` must be at least 1, got {self.max_steps}")
+
+    def stepper(self) -> diffrax.AbstractSolver:
+        """The diffrax solver."""
+        return METHODS[self.method]()
+
+    def controller(self, times: Float[Array, "n_samples"]) -> diffrax.AbstractStepSizeController:
+        """Step-size control by the embedded error estimate, with steps that end on the samples.
+
+        Interpolating inside long steps would be cheaper, but the interpolants are of lower order
+        than the steps: the samples would be a hundred times less exact than the motion.
+        """
+        steps = diffrax.PIDController(rtol=self.rtol, atol=self.atol)
+        return diffrax.ClipStepSizeController(steps, step_ts=times)

@@ -1,0 +1,183 @@
+r"""The dissipation principle for oblique impacts, with or without a bound on energy.
+
+flickinger (4.4)-(4.10): if the no-slip impulses are not inside the static cones, the tangential
+velocities afterwards are those that minimise
+
+$$ \sum_i (\mu_s - \mu_i)^2 + |u_{t,i}^+|^2 \quad\text{subject to}\quad
+   |p_{t,i}|^2 \le \mu_i^2 p_{n,i}^2, \quad p_{n,i} \ge 0, $$
+
+with $\mu_i = \mu_{min,i} + (\mu_s - \mu_{min,i}) e^{-(|u_{t,i}^+| / v_s)^a}$ and
+$\mu_{min,i} = \min(\mu_d, \mu_{f,i})$, μ_f the coefficient that sticking would need. (5.6)-(5.14)
+add $T^+ \le e^* T^-$.
+
+The problem is not convex, but it is so only through the jump of μ between sticking and sliding, for
+v_s is tiny: a contact either sticks (cost 0, static cone) or slides (cost at least (μ_s - μ_min)²,
+dynamic cone). For each choice of who sticks what is left is convex (`cone_program`), and the
+cheapest choice that can be had is the optimum.
+"""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from stiction._arrays import Array, Bool, Float, Scalar
+from stiction.impacts.cone_program import least_slip
+from stiction.impacts.no_slip import stick_impulse
+from stiction.impacts.problem import ImpactProblem, ImpactSolution, friction_used
+from stiction.impacts.tangential import TangentialProblem, tangential_problem
+from stiction.mechanism.linear import solve_redundant
+
+_STUCK = 1e-6  # slower than this part of the slip before, a contact that was to stick does [-]
+_WEIGHT = 1e10  # of the slip of contacts that are to stick
+_FIXED_POINT = 3  # rounds in which μ(|u_t⁺|) and the slip are brought together
+_MAX_CHOICES = 16  # beyond this many, not every choice of who sticks is tried
+_ROUNDING = 1e-10
+
+
+def dissipation(problem: ImpactProblem, *, constrain_energy: bool = False) -> ImpactSolution:
+    """Impulses of the dissipation principle (4.4)-(4.10), or of (5.6)-(5.14)."""
+    stick = stick_impulse(problem, problem.active)
+    used = friction_used(stick)
+    tangential = jnp.sqrt(jnp.sum(stick[:, :-1] ** 2, axis=1))
+    slack = _ROUNDING * jnp.max(jnp.abs(stick))
+    holds = jnp.all(tangential <= problem.mu_static * stick[:, -1] + slack)
+    room = (problem.energetic - 1) * problem.kinetic if constrain_energy else jnp.inf
+    holds = holds & (jnp.sum(problem.work(stick)) <= room + _ROUNDING * problem.kinetic)
+    # What sticking would need, where it can be had at all.
+    needed = jnp.where(stick[:, -1] > 0, used, jnp.inf)
+    mu_min = jnp.minimum(problem.mu_dynamic, needed)
+
+    def slide() -> tuple[Array, Array, Array]:
+        maps = tangential_problem(problem)
+        room_ = jnp.asarray(room, problem.W.dtype)
+        if problem.velocity.shape == (1, 2):
+            p_t, possible = _one_in_the_plane(problem, maps, mu_min, room_)
+        else:
+            p_t, possible = _cheapest_choice(problem, maps, mu_min, room_)
+        return maps.impulse(p_t), maps.slip(p_t), possible
+
+    n, dim = problem.velocity.shape
+
+    def hold() -> tuple[Array, Array, Array]:
+        return stick, jnp.zeros(n * (dim - 1), stick.dtype), jnp.asarray(True)
+
+    impulse, slip, possible = jax.lax.cond(holds, hold, slide)
+    speed = jnp.sqrt(jnp.sum(slip.reshape(n, dim - 1) ** 2, axis=1))
+    return ImpactSolution(
+        impulse=impulse,
+        mu=friction_used(impulse),
+        sticks=problem.active & (speed <= 1e-12),
+        scale=jnp.ones((), stick.dtype),
+        feasible=possible,
+    )
+
+
+def friction_at(problem: ImpactProblem, mu_min: Array, speed: Array) -> Array:
+    """μ at a slip speed (4.10). The document calls this shape Karnopp's; others Stribeck's."""
+    ratio = speed / problem.stribeck_speed
+    fade = jnp.exp(-(jnp.maximum(ratio, 1e-300) ** problem.stribeck_exponent))
+    return mu_min + (problem.mu_static - mu_min) * jnp.where(speed > 0, fade, 1.0)
+
+
+def _one_in_the_plane(
+    problem: ImpactProblem, maps: TangentialProblem, mu_min: Array, room: Scalar
+) -> tuple[Float[Array, "1"], Bool[Array, ""]]:
+    """One contact, one tangent: the impulse nearest to the sticking one inside its bounds.
+
+    -μ (a + b p) ≤ p ≤ μ (a + b p) bounds p on each side, or on one; so does the energy.
+    """
+    a, b, c, d = maps.a[0], maps.B[0, 0], maps.c[0], maps.D[0, 0]
+    wanted = -c / d
+    # T⁺ - T⁻ = e0 + e1 p + ½ E p² ≤ room, a parabola that opens upwards.
+    e0, e1, E = maps.e0, maps.e1[0], maps.E[0, 0]
+    disc = e1 * e1 - 2 * E * (e0 - room)
+    bounded = jnp.isfinite(room)
+    wide = jnp.sqrt(jnp.where(bounded, jnp.maximum(disc, 0.0), 0.0))
+    low_energy = jnp.where(bounded, (-e1 - wide) / E, -jnp.inf)
+    high_energy = jnp.where(bounded, (-e1 + wide) / E, jnp.inf)
+
+    def bounds(mu: Scalar) -> tuple[Scalar, Scalar]:
+        up, down = 1 - mu * b, 1 + mu * b
+        high = jnp.where(up > 0, mu * a / jnp.where(up > 0, up, 1.0), jnp.inf)
+        low = jnp.where(down > 0, -mu * a / jnp.where(down > 0, down, 1.0), -jnp.inf)
+        return jnp.maximum(low, low_energy), jnp.minimum(high, high_energy)
+
+    mu = mu_min[0]
+    p = wanted
+    for _ in range(_FIXED_POINT):
+        low, high = bounds(mu)
+        p = jnp.clip(wanted, low, high)
+        mu = friction_at(problem, mu_min, jnp.abs(c + d * p)[None])[0]
+    low, high = bounds(mu_min[0])
+    possible = (low <= high) & (~bounded | (disc >= 0))
+    return p[None], possible
+
+
+def _cheapest_choice(
+    problem: ImpactProblem, maps: TangentialProblem, mu_min: Array, room: Scalar
+) -> tuple[Float[Array, "s"], Bool[Array, ""]]:
+    n, s = maps.B.shape
+    k = s // n
+    before = jnp.sqrt(jnp.sum(problem.velocity**2)) + 1e-300
+    start, within = _start(maps, mu_min, room)
+
+    def attempt(sticks: Array) -> tuple[Array, Scalar]:
+        weight = jnp.where(sticks, _WEIGHT, 1.0)
+        mu = jnp.where(sticks, problem.mu_static, mu_min)
+        p = start
+        for _ in range(_FIXED_POINT):
+            p = least_slip(maps, mu, weight, room, start)
+            speed = jnp.sqrt(jnp.sum(maps.slip(p).reshape(n, k) ** 2, axis=1))
+            mu = jnp.where(sticks, problem.mu_static, friction_at(problem, mu_min, speed))
+        p = _bring_to_rest(maps, p, sticks & maps.active, k)
+        speed = jnp.sqrt(jnp.sum(maps.slip(p).reshape(n, k) ** 2, axis=1))
+        moving = jnp.where(sticks, 0.0, speed)
+        cost = jnp.sum(
+            jnp.where(sticks, 0.0, (problem.mu_static - mu) ** 2) + moving**2, where=maps.active
+        )
+        stuck = jnp.all(jnp.where(sticks & maps.active, speed <= _STUCK * before, True))
+        normal = maps.normal(p)
+        rub = jnp.sqrt(jnp.sum(p.reshape(n, k) ** 2, axis=1))
+        inside = jnp.all(rub <= mu * normal + 1e-6 * jnp.max(jnp.abs(normal)))
+        return p, jnp.where(stuck & inside, cost, jnp.inf)
+
+    if 2**n <= _MAX_CHOICES:
+        choices = jnp.asarray(np.array(list(itertools.product([False, True], repeat=n))))
+        p, cost = jax.vmap(attempt)(choices)
+        best = jnp.argmin(cost)
+        return p[best], within & jnp.isfinite(cost[best])
+    # Many contacts: those that come to rest in static cones stick; the others slide.
+    nobody = jnp.zeros(n, bool)
+    p = least_slip(maps, problem.mu_static, jnp.ones(n, start.dtype), room, start)
+    speed = jnp.sqrt(jnp.sum(maps.slip(p).reshape(n, k) ** 2, axis=1))
+    choices = jnp.stack([nobody, speed <= _STUCK * before])
+    p, cost = jax.vmap(attempt)(choices)
+    best = jnp.argmin(cost)
+    return p[best], within & jnp.isfinite(cost[best])
+
+
+def _bring_to_rest(maps: TangentialProblem, p: Array, sticks: Array, k: int) -> Float[Array, "s"]:
+    """Impulses of sticking contacts, corrected so that their slip is exactly zero."""
+    rows = jnp.repeat(sticks, k).astype(p.dtype)
+    K = rows[:, None] * maps.D * rows[None, :] + jnp.diag(1 - rows)
+    return p - rows * solve_redundant(K, rows * maps.slip(p), jnp.max(jnp.diag(maps.D)))
+
+
+def _start(
+    maps: TangentialProblem, mu: Array, room: Scalar
+) -> tuple[Float[Array, "s"], Bool[Array, ""]]:
+    """Impulses inside all bounds: none, or those that lose the most energy if some must be lost."""
+    n, s = maps.B.shape
+    nothing = jnp.zeros(s, maps.a.dtype)
+    if not isinstance(room, jax.Array) or room.ndim != 0:
+        return nothing, jnp.asarray(True)
+    free = TangentialProblem(maps.a, maps.B, maps.e1, maps.E, maps.active, maps.e0, maps.e1, maps.E)
+    # Least |e1 + E p|: the stationary point of the energy inside the cones.
+    steepest = least_slip(
+        free, mu, jnp.ones(n, maps.a.dtype), jnp.asarray(jnp.inf, maps.a.dtype), nothing
+    )
+    bounded = jnp.isfinite(room)
+    start = jnp.where(bounded, 0.999 * steepest, nothing)
+    return start, ~bounded | (maps.energy_change(start) < room)

@@ -1,0 +1,59 @@
+r"""The impact problem, with no bodies in it: contact velocities before, their law, impulses.
+
+$$ u^+ = u^- + W p, \qquad T^+ - T^- = \tfrac12 p^T (u^- + u^+). $$
+
+flickinger (3.13): impulses and changes of contact velocity are related by the Delassus matrix
+W = J A⁻¹ Jᵀ. Contacts that take no part have no impulse.
+"""
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from stiction._arrays import Array, Bool, Float
+
+
+class ImpactProblem(eqx.Module):
+    """One impact: what is known before it is resolved."""
+
+    W: Float[Array, "m m"]  # Delassus matrix [1/kg]
+    velocity: Float[Array, "n dim"]  # u⁻: tangents, then normal [m/s]
+    active: Bool[Array, "n"]  # contacts that touch
+    restitution: Float[Array, "n"]
+    mu_static: Float[Array, "n"]
+    mu_dynamic: Float[Array, "n"]
+    stribeck_speed: Float[Array, "n"]  # [m/s]
+    stribeck_exponent: Float[Array, "n"]
+    kinetic: Float[Array, ""]  # T⁻ [J]
+    energetic: Float[Array, ""]  # e*: the most of T⁻ that may be left; inf for no bound
+
+    @property
+    def mask(self) -> Float[Array, "m"]:
+        """1 in the rows of contacts that take part."""
+        dim = self.velocity.shape[1]
+        return jnp.repeat(self.active, dim).astype(self.W.dtype)
+
+    def velocity_after(self, impulse: Float[Array, "n dim"]) -> Float[Array, "n dim"]:
+        """u⁺ of an impulse."""
+        change = self.W @ impulse.reshape(-1)
+        return self.velocity + change.reshape(self.velocity.shape)
+
+    def work(self, impulse: Float[Array, "n dim"]) -> Float[Array, "n dim"]:
+        """Work of each component of the impulse [J]; their sum is the change of kinetic energy."""
+        return impulse * (self.velocity + self.velocity_after(impulse)) / 2
+
+
+class ImpactSolution(eqx.Module):
+    """The impulses that a law gives, and what it assumed."""
+
+    impulse: Float[Array, "n dim"]  # [N·s]
+    mu: Float[Array, "n"]  # coefficient of friction that was used, |p_t| / p_n
+    sticks: Bool[Array, "n"]  # u_t⁺ = 0
+    scale: Float[Array, ""]  # ẽ of (5.2): all velocities are multiplied by it afterwards
+    feasible: Bool[Array, ""]  # whether the law could be met
+
+
+def friction_used(impulse: Float[Array, "n dim"]) -> Float[Array, "n"]:
+    """|p_t| / p_n of each contact, 0 where there is no impulse."""
+    tangential = jnp.sqrt(jnp.sum(impulse[:, :-1] ** 2, axis=1))
+    normal = impulse[:, -1]
+    return jnp.where(normal > 0, tangential / jnp.where(normal > 0, normal, 1.0), 0.0)

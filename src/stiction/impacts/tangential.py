@@ -1,0 +1,98 @@
+r"""Impacts with known normal velocities afterwards: the tangential impulses are free.
+
+With $u_n^+ = -e u_n^-$ prescribed, the normal impulses and the tangential velocities afterwards are
+affine in the tangential impulses p_t:
+
+$$ p_n = a + B p_t, \quad u_t^+ = c + D p_t, \quad D = W_{tt} - W_{tn} W_{nn}^{-1} W_{nt} \ge 0. $$
+
+Written in impulses rather than in velocities (flickinger (4.8) inverts W), this also serves
+redundant contacts. A contact that would have to be pulled even without friction is released: it
+parts by itself.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from stiction._arrays import Array, Bool, Float, Scalar
+from stiction.impacts.problem import ImpactProblem
+from stiction.mechanism.linear import solve_redundant
+
+_PULL = 1e-12  # pulling impulses smaller than this part of the largest are rounding
+
+
+class TangentialProblem(eqx.Module):
+    """The affine maps, with s = n k tangential components."""
+
+    a: Float[Array, "n"]
+    B: Float[Array, "n s"]
+    c: Float[Array, "s"]
+    D: Float[Array, "s s"]
+    active: Bool[Array, "n"]  # contacts that are neither apart nor released
+    # Kinetic energy afterwards: T⁺ = T⁻ + e₀ + e₁ · p_t + ½ p_tᵀ E p_t
+    e0: Scalar
+    e1: Float[Array, "s"]
+    E: Float[Array, "s s"]
+
+    def normal(self, p_t: Float[Array, "s"]) -> Float[Array, "n"]:
+        """p_n."""
+        return self.a + self.B @ p_t
+
+    def slip(self, p_t: Float[Array, "s"]) -> Float[Array, "s"]:
+        """u_t⁺."""
+        return self.c + self.D @ p_t
+
+    def energy_change(self, p_t: Float[Array, "s"]) -> Scalar:
+        """T⁺ - T⁻."""
+        return self.e0 + self.e1 @ p_t + p_t @ (self.E @ p_t) / 2
+
+    def impulse(self, p_t: Float[Array, "s"]) -> Float[Array, "n dim"]:
+        """Tangential and normal impulses together."""
+        n = self.a.size
+        tangential = p_t.reshape(n, -1)
+        return jnp.concatenate([tangential, self.normal(p_t)[:, None]], axis=1)
+
+
+def tangential_problem(problem: ImpactProblem) -> TangentialProblem:
+    """The affine maps of an impact."""
+    u = problem.velocity
+    n, dim = u.shape
+    k = dim - 1
+    blocks = problem.W.reshape(n, dim, n, dim)
+    W_tt = blocks[:, :-1, :, :-1].reshape(n * k, n * k)
+    W_tn = blocks[:, :-1, :, -1].reshape(n * k, n)
+    W_nn = blocks[:, -1, :, -1]
+    scale = jnp.max(jnp.diag(problem.W))
+    wanted = -(1 + problem.restitution) * u[:, -1]
+
+    def solve_normal(kept: Array, b: Array) -> Array:
+        """p_n with (W_nn p_n) = b in the kept rows, 0 in the others."""
+        r = kept.astype(u.dtype)
+        K = r[:, None] * W_nn * r[None, :] + jnp.diag(1 - r)
+        rows = r if b.ndim == 1 else r[:, None]
+        return rows * solve_redundant(K, rows * b, scale)
+
+    def release(state):
+        kept, _ = state
+        p = solve_normal(kept, wanted)
+        worst = jnp.argmin(p)
+        pulled = p[worst] < -_PULL * jnp.max(jnp.abs(p))
+        return jnp.where(pulled, kept.at[worst].set(False), kept), pulled
+
+    kept = problem.active
+    if n > 1:
+        kept, _ = jax.lax.while_loop(
+            lambda s: s[1] & jnp.any(s[0]), release, (kept, jnp.asarray(True))
+        )
+    t = jnp.repeat(kept, k).astype(u.dtype)
+    W_tt, W_tn = t[:, None] * W_tt * t[None, :], t[:, None] * W_tn
+    a = solve_normal(kept, wanted)
+    B = -solve_normal(kept, W_tn.T)
+    c = t * (u[:, :-1].reshape(-1) + W_tn @ a)
+    D = W_tt + W_tn @ B
+    # T⁺ - T⁻ = Σ p · u⁻ + ½ p · W p with p = (p_t, a + B p_t).
+    u_t, u_n = t * u[:, :-1].reshape(-1), u[:, -1]
+    e0 = a @ u_n + a @ (W_nn @ a) / 2
+    e1 = u_t + B.T @ u_n + W_tn @ a + B.T @ (W_nn @ a)
+    E = W_tt + W_tn @ B + (W_tn @ B).T + B.T @ W_nn @ B
+    return TangentialProblem(a, B, c, D, kept, e0, e1, E)

@@ -1,0 +1,105 @@
+"""Small linear systems, written out; and singular ones, solved for the least solution.
+
+A call into LAPACK (or cuSOLVER) costs more than the arithmetic when a matrix has a handful of rows;
+written out, the factorisation fuses into the program around it. Larger ones go to the library.
+"""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.linalg as jsl
+
+from stiction._arrays import Array, Float
+from stiction.mechanism.spatial import cross
+
+_WRITTEN_OUT = 6  # up to this size; beyond it the program grows faster than the call costs
+_REGULARIZATION = 1e-9  # of singular systems, relative to their scale
+_REFINEMENTS = 3  # the error falls by about the regularisation over the least eigenvalue each time
+
+
+def cholesky(M: Float[Array, "n n"]) -> Float[Array, "n n"]:
+    """L with L Lᵀ = M, from the lower triangle of M."""
+    n = M.shape[0]
+    if n > _WRITTEN_OUT:
+        return _library_cholesky(M)
+    L = [[jnp.zeros((), M.dtype)] * n for _ in range(n)]
+    for j in range(n):
+        L[j][j] = jnp.sqrt(M[j, j] - sum(L[j][k] * L[j][k] for k in range(j)))
+        for i in range(j + 1, n):
+            L[i][j] = (M[i, j] - sum(L[i][k] * L[j][k] for k in range(j))) / L[j][j]
+    return jnp.stack([jnp.stack(row) for row in L])
+
+
+@jax.custom_jvp
+def _library_cholesky(M: Float[Array, "n n"]) -> Float[Array, "n n"]:
+    return jnp.linalg.cholesky(M, symmetrize_input=False)
+
+
+@_library_cholesky.defjvp
+def _library_cholesky_jvp(primals, tangents):
+    # The library's rule for derivatives reads the upper triangle too, which here means nothing.
+    (M,), (M_dot,) = primals, tangents
+    symmetric = jnp.tril(M_dot) + jnp.tril(M_dot, -1).T
+    return jax.jvp(lambda A: jnp.linalg.cholesky(A, symmetrize_input=False), (M,), (symmetric,))
+
+
+def solve_lower(L: Float[Array, "n n"], b: Float[Array, "n *k"]) -> Float[Array, "n *k"]:
+    """L⁻¹ b."""
+    n = L.shape[0]
+    if n > _WRITTEN_OUT:
+        return jsl.solve_triangular(L, b, lower=True)
+    x: list[Array] = []
+    for i in range(n):
+        x.append((b[i] - sum(L[i, k] * x[k] for k in range(i))) / L[i, i])
+    return jnp.stack(x)
+
+
+def solve_upper(L: Float[Array, "n n"], b: Float[Array, "n *k"]) -> Float[Array, "n *k"]:
+    """L⁻ᵀ b."""
+    n = L.shape[0]
+    if n > _WRITTEN_OUT:
+        return jsl.solve_triangular(L, b, lower=True, trans=1)
+    x: list[Array] = [jnp.zeros((), b.dtype)] * n
+    for i in reversed(range(n)):
+        x[i] = (b[i] - sum(L[k, i] * x[k] for k in range(i + 1, n))) / L[i, i]
+    return jnp.stack(x)
+
+
+def solve_factored(L: Float[Array, "n n"], b: Float[Array, "n *k"]) -> Float[Array, "n *k"]:
+    """M⁻¹ b with M = L Lᵀ."""
+    return solve_upper(L, solve_lower(L, b))
+
+
+def invert(A: Float[Array, "n n"]) -> Callable[[Array], Array]:
+    """A function b ↦ A⁻¹ b, for any matrix: its adjugate up to three rows, LU factors beyond."""
+    n = A.shape[0]
+    if n == 1:
+        return lambda b: b / A[0, 0]
+    if n > 3:
+        factors = jsl.lu_factor(A)
+        return lambda b: jsl.lu_solve(factors, b)
+    if n == 2:
+        adjugate = jnp.stack([jnp.stack([A[1, 1], -A[0, 1]]), jnp.stack([-A[1, 0], A[0, 0]])])
+        det = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
+    else:
+        # Columns of the adjugate are cross products of rows.
+        adjugate = jnp.stack([cross(A[1], A[2]), cross(A[2], A[0]), cross(A[0], A[1])], axis=1)
+        det = A[0] @ adjugate[:, 0]
+    inverse = adjugate / det
+    return lambda b: inverse @ b
+
+
+def solve_redundant(
+    K: Float[Array, "m m"], b: Float[Array, "m *k"], scale: Float[Array, ""]
+) -> Float[Array, "m *k"]:
+    """A solution of K x = b: the only one, or the least where K is singular but solvable.
+
+    Proximal iterations x ← x + (K + ε)⁻¹ (b - K x) from zero stay in the range of K.
+    """
+    shift = _REGULARIZATION * scale
+    solve = invert(K + shift * jnp.eye(K.shape[0], dtype=K.dtype))
+    x = solve(b)
+    for _ in range(_REFINEMENTS):
+        x = x + solve(b - K @ x)
+    return x

@@ -1,0 +1,321 @@
+r"""All possible accelerations of any mechanism, by enumerating contact modes.
+
+The body of `planar` has three degrees of freedom, and its acceleration space is cut exactly. A
+mechanism has more, and a spatial contact slides in a plane, so here each contact is assigned a
+mode in turn (break, stick, or slip with the friction-cone edge that opposes it), and a partial
+assignment is given up as soon as no acceleration and no forces satisfy it: a search tree of linear
+programs. Where a spatial contact does not slide yet, its circular friction cone is replaced by a
+pyramid with `directions` edges, as [StewartTrinkle1996] do; a contact that slides has its exact
+direction.
+
+Deciding whether any motion exists is NP-hard in the number of contacts (erdmann 5, citing
+[Baraff1990]), so the tree can grow like (2 directions + 2)^k. In practice most branches end early:
+six contacts at rest in space take seconds, twenty in the plane a tenth of a second, and sliding
+contacts, with two modes each, cost little.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy.linalg import solve_triangular
+from scipy.optimize import linprog, nnls
+
+from stiction._errors import InputError
+from stiction.motions._tolerance import SAME
+from stiction.motions.forces import least_norm_forces
+from stiction.motions.modes import MechanismContacts, Mode, reachable
+from stiction.motions.result import End, Family, Motion, Motions, Verdict
+
+REST_SPEED = 1e-9  # m/s
+STRICT = 1e-8  # of the acceleration scale: what a breaking gap or a slipping point must exceed
+FEASIBLE = 1e-10  # of the same scale: residual of an assignment that holds
+SPREAD = 1e-7  # of the same scale: less variation than this is rounding of the programs
+_LP = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+def possible_accelerations(
+    *,
+    mass_matrix: Float[np.ndarray, "nv nv"],
+    applied: Float[np.ndarray, " nv"],
+    normal_jacobian: Float[np.ndarray, "k nv"],
+    tangent_jacobian: Float[np.ndarray, "k nt nv"],
+    normal_bias: Float[np.ndarray, " k"],
+    tangent_bias: Float[np.ndarray, "k nt"],
+    slip_velocity: Float[np.ndarray, "k nt"],
+    mu: Float[np.ndarray, " k"],
+    directions: int = 8,
+    rest_speed: float = REST_SPEED,
+) -> Motions:
+    r"""Every acceleration $\dot v$ that the contacts of a mechanism allow.
+
+    $M\dot v = \tau + J_n^T f_n + J_t^T f_t$, and for each contact $J_n\dot v + \dot J_n v \ge 0$,
+    $f_n \ge 0$, one of them zero; $|f_t| \le \mu f_n$, opposed to the sliding velocity, or if there
+    is none to the sliding acceleration $J_t\dot v + \dot J_t v$. The contacts given must touch, and
+    neither approach nor separate.
+
+    Args:
+        mass_matrix: M.
+        applied: $\tau$: all generalized forces but those of the contacts (so minus the bias force).
+        normal_jacobian: $J_n$, one row a contact.
+        tangent_jacobian: $J_t$, one row (plane) or two (space) a contact.
+        normal_bias: $\dot J_n v$ [m/s²].
+        tangent_bias: $\dot J_t v$ [m/s²].
+        slip_velocity: $J_t v$ [m/s].
+        mu: Friction coefficients [-].
+        directions: Edges of the friction pyramid of a spatial contact at rest; at least 3.
+        rest_speed: Sliding speed below which a contact does not slide [m/s].
+
+    Returns:
+        The motions; `acceleration` has nv components, `forces` the normal and tangential ones.
+    """
+    if directions < 3:
+        raise InputError(f"`directions` must be at least 3, got {directions}")
+    contacts = MechanismContacts.of(
+        mass_matrix,
+        applied,
+        normal_jacobian,
+        tangent_jacobian,
+        normal_bias,
+        tangent_bias,
+        np.where(
+            np.linalg.norm(slip_velocity, axis=1, keepdims=True) > rest_speed, slip_velocity, 0.0
+        ),
+        mu,
+        directions,
+    )
+    pieces = [_Piece.of(contacts, modes) for modes in _assignments(contacts)]
+    kept: list[_Piece] = []
+    for piece in pieces:
+        if any(other.contains(piece) for other in kept):
+            continue
+        kept = [other for other in kept if not piece.contains(other)]
+        kept.append(piece)
+    motions = tuple(p.motion() for p in kept)
+    several = len(motions) > 1 or any(m.family for m in motions)
+    return Motions(
+        Verdict.AMBIGUOUS if several else Verdict(len(motions)),
+        motions,
+        zero_reaction=contacts.allows(contacts.free),
+        zero_net_force=contacts.allows(np.zeros_like(contacts.free)),
+    )
+
+
+def _assignments(contacts: MechanismContacts) -> Iterator[list[Mode]]:
+    """Depth first over the contacts, giving up as soon as nothing satisfies what is assigned."""
+    k = len(contacts.mu)
+    options = [contacts.modes(i) for i in range(k)]
+    undecided = [contacts.undecided(i) for i in range(k)]
+
+    def explore(chosen: list[Mode]) -> Iterator[list[Mode]]:
+        program = _Program.of(contacts, chosen, undecided[len(chosen) :])
+        if not program.feasible():
+            return
+        if len(chosen) == k:
+            yield chosen
+            return
+        for mode in options[len(chosen)]:
+            yield from explore([*chosen, mode])
+
+    yield from explore([])
+
+
+@dataclass(frozen=True)
+class _Program:
+    """The forces f >= 0 of an assignment: A f = a and B f >= b, its first rows strictly."""
+
+    contacts: MechanismContacts
+    columns: np.ndarray  # (nv, e), unit
+    A: np.ndarray
+    a: np.ndarray
+    B: np.ndarray
+    b: np.ndarray
+    n_strict: int  # the first rows of B belong to assigned modes and must not hold with equality
+    equal: tuple[np.ndarray, np.ndarray]  # the same conditions on the acceleration: rows, constants
+    above: tuple[np.ndarray, np.ndarray]
+
+    @classmethod
+    def of(cls, contacts: MechanismContacts, chosen: list[Mode], rest: list[Mode]) -> "_Program":
+        modes = [*chosen, *rest]
+        used = [e for mode in modes for e in mode.edges]
+        columns = contacts.edges[used].T
+        columns = columns / np.linalg.norm(columns, axis=0)
+        equal = _rows([r for m in modes for r in m.equal], contacts)
+        above = _rows([r for m in modes for r in m.above], contacts)
+        n_strict = sum(len(m.above) for m in chosen)
+        return cls(
+            contacts,
+            columns,
+            equal[0] @ columns,
+            -(equal[0] @ contacts.free / contacts.scale + equal[1]),
+            above[0] @ columns,
+            -(above[0] @ contacts.free / contacts.scale + above[1]),
+            n_strict,
+            equal,
+            above,
+        )
+
+    def feasible(self) -> bool:
+        """Whether some forces satisfy it all, the strict rows with room to spare.
+
+        Least squares with forces and slacks >= 0 answer this a hundred times quicker than a linear
+        program, and more sharply.
+        """
+        n = len(self.b)
+        matrix = np.block([[self.A, np.zeros((len(self.a), n))], [self.B, -np.eye(n)]])
+        wanted = np.concatenate([self.a, self.b])
+        wanted[len(self.a) : len(self.a) + self.n_strict] += STRICT
+        if matrix.size == 0:
+            return bool(np.all(np.abs(wanted) <= FEASIBLE))
+        return bool(nnls(matrix, wanted, maxiter=100 * matrix.shape[1])[1] <= FEASIBLE)
+
+    def farthest(self, direction: np.ndarray) -> tuple[np.ndarray, bool]:
+        """The acceleration farthest along a direction; or a ray, and True, if there is none."""
+        cost = -(direction @ self.columns)
+        if not len(cost):  # nothing presses
+            return self.contacts.free, False
+        answer = linprog(cost, -self.B, -self.b, self.A, self.a, options=_LP)
+        if answer.status == 0:
+            return self.acceleration(answer.x), False
+        # Unbounded: the farthest among changes of unit size that violate nothing.
+        unit = np.concatenate([-self.B, np.ones((1, len(cost)))])
+        room = np.append(0 * self.b, 1.0)
+        ray = self.columns @ linprog(cost, unit, room, self.A, 0 * self.a, options=_LP).x
+        return ray / np.linalg.norm(ray), True
+
+    def allows(self, b: np.ndarray) -> bool:
+        """Whether an acceleration satisfies the assignment (borders included)."""
+        x = b / self.contacts.scale
+        slack = SPREAD * (1.0 + float(np.linalg.norm(x)))
+        return bool(
+            np.all(np.abs(self.equal[0] @ x + self.equal[1]) <= slack)
+            and np.all(self.above[0] @ x + self.above[1] >= -slack)
+            and reachable(self.columns, x - self.contacts.free / self.contacts.scale, slack)
+        )
+
+    def allows_ray(self, ray: np.ndarray) -> bool:
+        """Whether one may go without end along a direction."""
+        return bool(
+            np.all(np.abs(self.equal[0] @ ray) <= SPREAD)
+            and np.all(self.above[0] @ ray >= -SPREAD)
+            and reachable(self.columns, ray, SPREAD)
+        )
+
+    def acceleration(self, f: np.ndarray) -> np.ndarray:
+        """b of given forces, after removing what the solver's tolerance left in the equations."""
+        on = f > SAME
+        f = np.where(on, f, 0.0)
+        f[on] += np.linalg.lstsq(self.A[:, on], self.a - self.A @ f, rcond=None)[0]
+        return self.contacts.free + self.contacts.scale * (self.columns @ f)
+
+
+def _rows(pairs, contacts: MechanismContacts) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of unit length and their constants relative to the scale."""
+    if not pairs:
+        return np.zeros((0, len(contacts.free))), np.zeros(0)
+    rows = np.array([row for row, _ in pairs])
+    length = np.linalg.norm(rows, axis=1)
+    length = np.where(length > 0, length, 1.0)
+    constants = np.array([constant for _, constant in pairs])
+    return rows / length[:, None], constants / length / contacts.scale
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """The accelerations of one assignment of modes: a convex polyhedron, known by some extremes."""
+
+    contacts: MechanismContacts
+    program: _Program
+    corners: Float[np.ndarray, "n nv"]
+    rays: Float[np.ndarray, "r nv"]
+    dimension: int
+
+    @classmethod
+    def of(cls, contacts: MechanismContacts, modes: list[Mode]) -> "_Piece":
+        """Look both ways across what is known to vary, until nothing more varies.
+
+        A direction with no simple ratios sees every variation there is across the known ones.
+        """
+        program = _Program.of(contacts, modes, [])
+        nv = len(contacts.free)
+        corners, rays = [program.farthest(np.zeros(nv))[0]], []
+        known = np.zeros((0, nv))
+        while len(known) < nv:
+            across = np.linalg.svd(known)[2][len(known) :]
+            generic = np.sin(np.arange(1.0, len(across) + 1)) @ across
+            ends = [program.farthest(way * generic) for way in (1.0, -1.0)]
+            far = [b for b, endless in ends if not endless]
+            endless = [b for b, endless in ends if endless]
+            spans = endless or [(far[0] - far[1]) / contacts.scale]
+            if abs(spans[0] @ generic) <= SPREAD:
+                break
+            corners, rays = corners + far, rays + endless
+            known = np.linalg.qr(np.concatenate([known, spans[:1]]).T)[0].T
+        if len(known) == 0:
+            corners = corners[:1]
+        elif len(corners) > 1:
+            corners = corners[1:]
+        return cls(contacts, program, np.array(corners), np.array(rays).reshape(-1, nv), len(known))
+
+    @property
+    def inside(self) -> Float[np.ndarray, " nv"]:
+        """An acceleration in the relative interior."""
+        return self.corners.mean(axis=0) + self.contacts.scale * self.rays.sum(axis=0)
+
+    def contains(self, other: "_Piece") -> bool:
+        """Whether the extremes of another piece satisfy this one's conditions."""
+        return all(self.program.allows(b) for b in other.corners) and all(
+            self.program.allows_ray(r) for r in other.rays
+        )
+
+    def motion(self) -> Motion:
+        """In the mechanism's own coordinates."""
+        modes, forces, unique = self._at(self.inside)
+        family = self._family() if self.dimension else None
+        return Motion(self._physical(self.inside), modes, forces, unique, family)
+
+    def _family(self) -> Family:
+        corners, rays = self._physical(self.corners), self._physical(self.rays)
+        if self.dimension > 1:
+            return Family(self.dimension, corners, rays)
+        span = self.rays[0] if len(self.rays) else self.corners[-1] - self.corners[0]
+        t = span / np.linalg.norm(span)
+        base = self.corners[0] - (self.corners[0] @ t) * t
+        c = self.corners @ t
+        low = -np.inf if np.any(self.rays @ t < 0) else float(c.min())
+        high = np.inf if np.any(self.rays @ t > 0) else float(c.max())
+        return Family(
+            1,
+            corners,
+            rays,
+            interval=(low, high),
+            tangent=self._physical(t),
+            base=self._physical(base),
+            ends=tuple(self._end(x, base, t) for x in (low, high)),
+        )
+
+    def _end(self, c: float, base, t) -> End | None:
+        if not np.isfinite(c):
+            return None
+        modes, forces, _ = self._at(base + c * t)
+        return End(c, self._physical(base + c * t), modes, forces)
+
+    def _physical(self, b: np.ndarray) -> np.ndarray:
+        """From b back to v̇."""
+        return solve_triangular(self.contacts.L.T, b.T).T
+
+    def _at(self, b: np.ndarray) -> tuple[tuple[str, ...], np.ndarray, bool]:
+        """Modes, the smallest forces, and whether they are the only ones."""
+        words, usable = self.contacts.usable(b)
+        k, nt = self.contacts.slip.shape
+        components = np.zeros((k, 1 + nt, len(usable)))
+        owner, column = self.contacts.owner[usable], np.arange(len(usable))
+        components[owner, 0, column] = 1.0
+        components[owner, 1:, column] = self.contacts.pull[usable]
+        forces, unique = least_norm_forces(
+            self.contacts.edges[usable].T,
+            components.reshape(k * (1 + nt), len(usable)),
+            b - self.contacts.free,
+        )
+        return words, forces.reshape(k, 1 + nt), unique

@@ -1,0 +1,99 @@
+"""A picture of a motion: the mechanism drawn at several instants, with the paths of its points."""
+
+import jax
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from stiction.mechanism import Mechanism, world_poses
+from stiction.report.figures import COLORS, new_figure
+
+_ROUND = 40  # points that stand for a round outline
+
+
+def strobe(
+    mechanism: Mechanism, q: np.ndarray, *, path: np.ndarray, side: tuple[int, int] = (0, 2)
+):
+    """The mechanism at configurations `q`, seen from the side, and the way it went along `path`.
+
+    Args:
+        mechanism: What moves.
+        q: Configurations to draw, shape (n, nq); later ones are darker.
+        path: Configurations along which sites (or bodies' centres) leave a line, shape (m, nq).
+        side: The two world axes of the picture.
+    """
+    figure, axis = new_figure(figsize=(7.0, 4.6))
+    poses = jax.jit(jax.vmap(lambda q: world_poses(mechanism, q)))
+    if "plane" in mechanism.shapes.kinds:
+        axis.axhline(0, color="0.4", lw=1, zorder=0)
+    for body, point, color in _marks(mechanism):
+        way = poses(path)
+        line = way.position[:, body] + way.rotation[:, body] @ point
+        axis.plot(line[:, side[0]], line[:, side[1]], color=color, lw=1.0, alpha=0.8, zorder=1)
+    drawn = poses(q)
+    for k in range(len(q)):
+        shade = 0.15 + 0.75 * (k + 1) / len(q)
+        for i, outline in enumerate(_outlines(mechanism)):
+            if outline is None:
+                continue
+            body = mechanism.shapes.bodies[i]
+            R, p = np.asarray(drawn.rotation[k, body]), np.asarray(drawn.position[k, body])
+            flat = (p + outline @ R.T)[:, side]
+            color = _color(mechanism, i)
+            axis.fill(*_hull(flat).T, fc=color, ec=color, alpha=0.6 * shade, lw=0.8, zorder=2 + k)
+    axis.set_aspect("equal")
+    axis.set_xlabel(f"{'xyz'[side[0]]} [m]")
+    axis.set_ylabel(f"{'xyz'[side[1]]} [m]")
+    return figure
+
+
+def _marks(mechanism: Mechanism) -> list[tuple[int, np.ndarray, str]]:
+    sites = mechanism.sites
+    if sites.names:
+        points = zip(sites.bodies, np.asarray(sites.position), strict=True)
+        return [(b, p, COLORS[i % len(COLORS)]) for i, (b, p) in enumerate(list(points)[:4])]
+    body = next(b for b, link in enumerate(mechanism.tree.body_links) if link != 0)
+    return [(body, np.asarray(mechanism.bodies.center[body]), COLORS[0])]
+
+
+def _outlines(mechanism: Mechanism) -> list[np.ndarray | None]:
+    """Points on the surface of each moving shape, in its body's frame."""
+    shapes = mechanism.shapes
+    found: list[np.ndarray | None] = []
+    for i, kind in enumerate(shapes.kinds):
+        moves = mechanism.tree.body_links[shapes.bodies[i]] != 0
+        points = _surface(kind, np.asarray(shapes.size[i])) if moves else None
+        if points is not None:
+            points = points @ np.asarray(shapes.rotation[i]).T + np.asarray(shapes.position[i])
+        found.append(points)
+    return found
+
+
+def _surface(kind: str, size: np.ndarray) -> np.ndarray | None:
+    angle = np.linspace(0, 2 * np.pi, _ROUND, endpoint=False)
+    c, s, o = np.cos(angle), np.sin(angle), np.zeros(_ROUND)
+    rings = np.concatenate([np.stack(r, 1) for r in ((c, s, o), (c, o, s), (o, c, s))])
+    if kind == "sphere":
+        return size[0] * rings
+    if kind == "ellipsoid":
+        return size * rings
+    if kind in ("capsule", "cylinder"):
+        ends = size[1] * np.array([[[0, 0, -1]], [[0, 0, 1]]])
+        ring = rings if kind == "capsule" else rings[:_ROUND]
+        return (size[0] * ring + ends).reshape(-1, 3)
+    if kind == "box":
+        corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        return size * corners
+    return None
+
+
+def _hull(points: np.ndarray) -> np.ndarray:
+    try:
+        return points[ConvexHull(points).vertices]
+    except QhullError:  # a flat outline is a line
+        return points
+
+
+def _color(mechanism: Mechanism, shape: int) -> tuple[float, ...] | str:
+    rgba = mechanism.shapes.colors[shape]
+    body = mechanism.shapes.bodies[shape]
+    return COLORS[(body - 1) % len(COLORS)] if rgba == (0.5, 0.5, 0.5, 1.0) else rgba[:3]
