@@ -2,21 +2,20 @@
 
 The dictionary after [Lemke1965], in the notation of [Cottle2009, Sec. 4.4]:
 
-symbol  name      meaning
-w, z              the pair of complementary variables, w = q + M z + d z0, d = 1
-z0                the artificial variable; zero at the end
-D       D         dictionary, basic = D (nonbasic), columns: n homes | spare | constant q
-k       pair      the one pair of which both variables are nonbasic
+symbol  meaning
+w, z    the complementary variables, w = q + M z + d z0
+z0      the artificial variable, zero at the end; d > 0 its covering vector
+D       dictionary: basic variables = D (nonbasic variables) + q
+k       the one pair of which both variables are nonbasic
+l       the row that leaves
 
-One layout keeps every index trivial. Row i and column i are the *homes* of the pair (w_i, z_i): its
-basic variable lives in row i, its nonbasic one in column i. The exception is pair k, of which both
-are nonbasic: the one about to enter is in column k, the one that just left is in the *spare*
-column, and row k holds z0. A pivot on row l therefore swaps rows k and l and moves the spare column
-home, all inside the one rank-1 update of D that every pivot needs anyway. No table of positions is
-kept.
-
-The update reads only vectors that the previous pass prepared, so that it is one fused, in-place
-loop over D both alone and in a batch.
+One layout keeps every index trivial. Row i and column i of D are the *homes* of the pair (w_i, z_i):
+its basic variable lives in row i, its nonbasic one in column i. The exception is pair k, of which
+both are nonbasic: the one about to enter is in column k, the one that just left is the column
+`spare`. The row of z0 is kept apart as `row0`; its entries of q and `spare` stand at index k, whose
+row of D is not used. A pivot on row l makes l the next k: no table of positions is kept, and D
+changes by one rank-1 update that reads only vectors prepared by the previous pass, so that it is
+one fused, in-place loop both alone and in a batch.
 """
 
 from typing import NamedTuple
@@ -43,19 +42,20 @@ RUNNING, SOLVED, RAY, EXHAUSTED = 0, 1, 2, 3
 class LemkeState(NamedTuple):
     """A dictionary and the pivot about to be made in it."""
 
-    D: Float[Array, "n n+2"]
+    D: Float[Array, "n n"]
+    row0: Float[Array, " n"]
+    spare: Float[Array, " n"]
+    q: Float[Array, " n"]
     z_is_basic: Bool[Array, " n"]
     """Row i holds z_i (else w_i); not meaningful for row k."""
     k: Int[Array, ""]
     l: Int[Array, ""]  # noqa: E741 (the leaving row, as in the literature)
     z_enters: Bool[Array, ""]
-    rho: Float[Array, " n+2"]
+    rho: Float[Array, " n"]
     """Row of the entering variable after the pivot."""
     c: Float[Array, " n"]
-    """Entering column, with the entries of the two special rows in their new places."""
-    row_k: Float[Array, " n+2"]
-    """Row of z0, which moves to row l."""
-    spare: Float[Array, " n"]
+    """Column of the entering variable; 1 in its own new row k, z0's entry in row l."""
+    pivot: Scalar
     pivots: Int[Array, ""]
     status: Int[Array, ""]
 
@@ -95,9 +95,9 @@ def lemke(
         # Read z off, and remove the rounding of the pivots by one step of iterative refinement: the
         # home columns of the basic z hold the inverse of their block of the scaled M.
         basic = end.z_is_basic
-        z = jnp.where(basic, columns * end.D[:, -1] * size, 0)
+        z = jnp.where(basic, columns * end.q * size, 0)
         defect = jnp.where(basic, rows * (M @ z + q), 0)
-        z = jnp.maximum(z - jnp.where(basic, columns * (end.D[:, :-2] @ defect), 0), 0)
+        z = jnp.maximum(z - jnp.where(basic, columns * (end.D @ defect), 0), 0)
         residual = jnp.max(jnp.abs(jnp.minimum(z, M @ z + q)))
         return z, pivots + end.pivots, end.status, residual > target, count + 1
 
@@ -118,73 +118,81 @@ def _first(M, q, d) -> LemkeState:
     row = jnp.arange(n, dtype=jnp.int32)
     # Of equal rows the last: the others then stay lexicographically positive.
     k = (n - 1 - jnp.argmin((q / d)[::-1])).astype(jnp.int32)
-    # z0 = (w_k - M_k z - q_k) / d_k; the spare column is now w_k's.
-    share = d / d[k]
-    D = jnp.concatenate([M, jnp.zeros_like(q)[:, None], q[:, None]], axis=1)
-    own = jnp.where(row == k, 1 / d[k], share)
-    D = jnp.where((row == k)[:, None], 0, D) - own[:, None] * D[k][None, :]
-    D = D.at[:, n].set(own)
-    pivots = jnp.zeros((), jnp.int32)
-    return _plan(D, jnp.zeros(n, bool), k, jnp.array(True), pivots, pivots + RUNNING)
+    # z0 = (w_k - M_k z - q_k) / d_k, and the same in all other rows.
+    row0 = -M[k] / d[k]
+    own = jnp.where(row == k, 1, d)
+    base = jnp.where(row == k, 0, q) - own * (q[k] / d[k])
+    zero = jnp.zeros((), jnp.int32)
+    return _plan(
+        D=M + own[:, None] * row0[None, :],
+        row0=row0,
+        spare=own / d[k],
+        q=base,
+        z_is_basic=jnp.zeros(n, bool),
+        k=k,
+        z_enters=jnp.array(True),
+        pivots=zero,
+        status=zero + RUNNING,
+    )
 
 
-def _plan(D, z_is_basic, k, z_enters, pivots, status) -> LemkeState:
+def _plan(D, row0, spare, q, z_is_basic, k, z_enters, pivots, status) -> LemkeState:
     """Choose the leaving row for the variable in column k, and prepare the vectors of the pivot."""
     n = D.shape[0]
     row = jnp.arange(n, dtype=jnp.int32)
-    column = jnp.arange(n + 2, dtype=jnp.int32)
     e = lax.dynamic_index_in_dim(D, k, 1, keepdims=False)
-    l, blocked = _leaving_row(D, e, z_is_basic, k, z_enters)  # noqa: E741
+    e = jnp.where(row == k, row0[k], e)
+    l, blocked = _leaving_row(D, row0, spare, q, e, z_is_basic, k, z_enters)  # noqa: E741
     status = jnp.where((status == RUNNING) & ~blocked, RAY, status).astype(jnp.int32)
 
-    D_l = lax.dynamic_index_in_dim(D, l, 0, keepdims=False)
-    D_k = lax.dynamic_index_in_dim(D, k, 0, keepdims=False)
-    # The leaving variable takes the spare column (coefficient 1/pivot in the entering row), whose
-    # old content goes home to column k.
-    rho = jnp.where(column == n, 1, -jnp.where(column == k, D_l[n], D_l)) / e[l]
-    row_k = jnp.where(column == n, 0, jnp.where(column == k, D_k[n], D_k))
+    # The leaving variable takes the spare column, whose old content goes home to column k.
+    D_l = jnp.where(l == k, row0, lax.dynamic_index_in_dim(D, l, 0, keepdims=False))
+    pivot = e[l]
+    rho = -jnp.where(row == k, spare[l], D_l) / pivot
     c = jnp.where(row == k, 1, jnp.where(row == l, e[k], e))
 
     # A finished lane makes the pivot that changes nothing, so that a batch needs no selection.
     run = status == RUNNING
-    nowhere = jnp.full((), n + 2, jnp.int32)
+    nowhere = jnp.full((), n, jnp.int32)
     return LemkeState(
         D=D,
+        row0=row0,
+        spare=spare,
+        q=q,
         z_is_basic=z_is_basic,
         k=jnp.where(run, k, nowhere),
         l=jnp.where(run, l, nowhere),
         z_enters=z_enters,
         rho=jnp.where(run, rho, 0),
         c=jnp.where(run, c, 0),
-        row_k=row_k,
-        spare=D[:, n],
+        pivot=jnp.where(run, pivot, 1),
         pivots=pivots,
         status=status,
     )
 
 
-def _leaving_row(D, e, z_is_basic, k, z_enters):
+def _leaving_row(D, row0, spare, q, e, z_is_basic, k, z_enters):
     """The row that first blocks the entering variable, and whether any does."""
     n = D.shape[0]
     row = jnp.arange(n, dtype=jnp.int32)
     eps = float(jnp.finfo(D.dtype).eps)
     falls = e < -(eps**PIVOT_TOLERANCE_POWER) * jnp.max(jnp.abs(e))
     e = jnp.where(falls, e, -1)
-    ratio = jnp.where(falls, jnp.maximum(D[:, -1], 0) / -e, jnp.inf)
+    ratio = jnp.where(falls, jnp.maximum(q, 0) / -e, jnp.inf)
     least = jnp.min(ratio)
     tied = falls & (ratio <= least + eps**TIE_TOLERANCE_POWER * (1 + least))
     # Row k is z0's: when it is among the tied, its leaving ends the search.
     tied = jnp.where(tied[k], row == k, tied)
-    tied = _break_ties(D, e, tied, z_is_basic, k, z_enters)
+    tied = _break_ties(D, row0, spare, e, tied, z_is_basic, k, z_enters)
     l = jnp.min(jnp.where(tied, row, n - 1))  # noqa: E741
     return l, least < jnp.inf
 
 
-def _break_ties(D, e, tied, z_is_basic, k, z_enters):
+def _break_ties(D, row0, spare, e, tied, z_is_basic, k, z_enters):
     """Keep the row that is least lexicographically in B⁻¹/|e|; costs nothing where no rows tie.
 
     Column j of B⁻¹ is how the basic variables answer to q_j: the unit vector of row j while w_j is
-    basic, else minus w_j's own column.
+    basic, else minus w_j's own column. Row k never ties here: `_leaving_row` has taken it.
     """
     n = D.shape[0]
     row = jnp.arange(n, dtype=jnp.int32)
@@ -196,12 +204,11 @@ def _break_ties(D, e, tied, z_is_basic, k, z_enters):
 
     def compare(carry):
         tied, j = carry
-        w_column = jnp.where((j == k) & z_enters, n, j)
+        D_j = lax.dynamic_index_in_dim(D, j, 1, keepdims=False)
+        D_j = jnp.where((j == k) & z_enters, spare, D_j)
         nonbasic = (j == k) | z_is_basic[j]
-        D_j = lax.dynamic_index_in_dim(D, w_column, 1, keepdims=False)
-        answer = jnp.where(
-            tied, jnp.where(nonbasic, -D_j, (row == j).astype(D.dtype)) / -e, jnp.inf
-        )
+        answer = jnp.where(nonbasic, -D_j, (row == j).astype(D.dtype)) / -e
+        answer = jnp.where(tied, answer, jnp.inf)
         least = jnp.min(answer)
         return tied & (answer <= least + near * (1 + jnp.abs(least))), j + 1
 
@@ -210,22 +217,31 @@ def _break_ties(D, e, tied, z_is_basic, k, z_enters):
 
 def _pivot(state: LemkeState, max_pivots) -> LemkeState:
     """Make the planned pivot and plan the next: the complement of what left enters."""
-    D, z_is_basic, k, l = state.D, state.z_is_basic, state.k, state.l  # noqa: E741
-    n = D.shape[0]
-    row = jnp.arange(n, dtype=jnp.int32)
-    column = jnp.arange(n + 2, dtype=jnp.int32)
+    k, l, c, rho = state.k, state.l, state.c, state.rho  # noqa: E741
+    row = jnp.arange(state.q.shape[0], dtype=jnp.int32)
     run = state.status == RUNNING
-    # Column k: the old spare. The spare: the leaving variable. Rows k, l: the entering one, z0's.
-    base = jnp.where((column == k)[None, :], state.spare[:, None], D)
-    base = jnp.where(((column == n) & run)[None, :], 0, base)
-    base = jnp.where((row == l)[:, None], state.row_k[None, :], base)
-    base = jnp.where((row == k)[:, None], 0, base)
-    D = base + state.c[:, None] * state.rho[None, :]
-    z_is_basic = jnp.where(row == k, state.z_enters, z_is_basic)
+    D = jnp.where((row == k)[None, :], state.spare[:, None], state.D)
+    D = jnp.where((row == k)[:, None], 0, D) + c[:, None] * rho[None, :]
+    # z0's row: nothing special but its place.
+    row0 = jnp.where(row == k, state.spare[k], state.row0) + c[l] * rho
+    # Constants: the entering variable's in row k, z0's moves from k to l.
+    rho_q = -state.q[l] / state.pivot
+    q = jnp.where(row == k, 0, jnp.where(row == l, state.q[k], state.q)) + c * rho_q
+
     pivots = state.pivots + run.astype(jnp.int32)
     status = jnp.where(run & (l == k), SOLVED, state.status)
     status = jnp.where((status == RUNNING) & (pivots >= max_pivots), EXHAUSTED, status)
-    return _plan(D, z_is_basic, l, ~state.z_is_basic[l], pivots, status)
+    return _plan(
+        D=D,
+        row0=jnp.where(run, row0, state.row0),
+        spare=jnp.where(run, c / state.pivot, state.spare),
+        q=jnp.where(run, q, state.q),
+        z_is_basic=jnp.where(row == k, state.z_enters, state.z_is_basic),
+        k=l,
+        z_enters=~state.z_is_basic[l],
+        pivots=pivots,
+        status=status,
+    )
 
 
 @jax.custom_batching.custom_vmap
