@@ -183,12 +183,12 @@ def _leaving_row(D, row0, spare, q, e, z_is_basic, k, z_enters):
     tied = falls & (ratio <= least + eps**TIE_TOLERANCE_POWER * (1 + least))
     # Row k is z0's: when it is among the tied, its leaving ends the search.
     tied = jnp.where(tied[k], row == k, tied)
-    tied = _break_ties(D, row0, spare, e, tied, z_is_basic, k, z_enters)
+    tied = _break_ties(D, spare, e, tied, z_is_basic, k, z_enters)
     l = jnp.min(jnp.where(tied, row, n - 1))  # noqa: E741
     return l, least < jnp.inf
 
 
-def _break_ties(D, row0, spare, e, tied, z_is_basic, k, z_enters):
+def _break_ties(D, spare, e, tied, z_is_basic, k, z_enters):
     """Keep the row that is least lexicographically in B⁻¹/|e|; costs nothing where no rows tie.
 
     Column j of B⁻¹ is how the basic variables answer to q_j: the unit vector of row j while w_j is
