@@ -1,6 +1,5 @@
 """Random linear complementarity and contact problems, in batches of one size."""
 
-
 import jax
 import numpy as np
 
@@ -9,11 +8,21 @@ from stiction.complementarity import pyramid_lcp, solve_lcp
 SIDES = 6
 
 
+CHUNK = 100
+
+
 @jax.jit
 @jax.vmap
-def solve_all(M, q):
-    """Lemke's method on a batch."""
+def _solve_chunk(M, q):
     return solve_lcp(M, q, throw=False)
+
+
+def solve_all(M, q):
+    """Lemke's method on a batch, a hundred at a time so that each size compiles once."""
+    count = len(q)
+    full = np.minimum(np.arange(-(-count // CHUNK) * CHUNK), count - 1).reshape(-1, CHUNK)
+    chunks = [_solve_chunk(M[rows], q[rows]) for rows in full]
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:count], *chunks)
 
 
 def positive_definite(rng, count, n):
@@ -60,7 +69,11 @@ def contacts(rng, count, n_contacts, *, freedoms=None, mu=(0.0, 2.0)):
     J = rng.normal(size=(count, 3 * n_contacts, freedoms))
     J /= np.sqrt(rng.uniform(0.2, 5, (count, 1, freedoms)))
     v = rng.normal(size=(count, freedoms))
-    return J @ J.swapaxes(1, 2), np.einsum("bij,bj->bi", J, v), rng.uniform(*mu, (count, n_contacts))
+    return (
+        J @ J.swapaxes(1, 2),
+        np.einsum("bij,bj->bi", J, v),
+        rng.uniform(*mu, (count, n_contacts)),
+    )
 
 
 @jax.jit
@@ -117,5 +130,3 @@ def stack_of_spheres(n_contacts, *, heaviest=1.0, mu=0.5, dt_g=0.01):
     W = J @ np.diag(np.repeat(1 / mass, 3)) @ J.T
     v = np.tile([0.001, 0.0, -dt_g], n)
     return W, J @ v, np.full(n, float(mu)), mass
-
-

@@ -10,7 +10,7 @@ import pytest
 
 from stiction.complementarity import RESULTS, enumerate_lcp
 
-SIZES = (2, 3, 8, 24, 48, 72)
+SIZES = (2, 3, 8, 24, 40, 72)
 # Residual over max |q|. Pivoting ends at a few hundred roundings; the issue asks for 1e-9.
 SOLVED = 1e-9
 
@@ -31,7 +31,9 @@ def by_quantecon(M, q):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "count"), zip(SIZES, (2500, 2500, 2500, 1500, 600, 400), strict=True))
+@pytest.mark.parametrize(
+    ("n", "count"), [(2, 2500), (3, 2500), (8, 2500), (24, 1500), (40, 600), (72, 400)]
+)
 def test_positive_definite_problems_are_solved_as_quantecon_does(rng, n, count):
     M, q = lcp_problems.positive_definite(rng, count, n)
     z, _ = solve(M, q)
@@ -43,7 +45,9 @@ def test_positive_definite_problems_are_solved_as_quantecon_does(rng, n, count):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "count"), zip(SIZES, (200, 200, 200, 200, 100, 100), strict=True))
+@pytest.mark.parametrize(
+    ("n", "count"), [(2, 200), (3, 200), (8, 200), (24, 200), (40, 100), (72, 100)]
+)
 def test_semidefinite_problems_are_solved_to_the_same_w(rng, n, count):
     """z is one of many, but M z is the same for all solutions when M is symmetric semidefinite."""
     M, q = lcp_problems.semidefinite(rng, count, n)
@@ -82,8 +86,7 @@ def test_unsolvable_problems_end_on_a_ray(rng, n):
     "kind", [lcp_problems.positive_definite, lcp_problems.semidefinite, lcp_problems.degenerate]
 )
 def test_the_solution_is_among_those_of_enumeration(rng, kind):
-    n = 5
-    M, q = kind(rng, 25, n)
+    M, q = kind(rng, 25, 8 if kind is lcp_problems.positive_definite else 3)
     z, _ = solve(M, q)
     for m, v, found in zip(M, q, z, strict=True):
         every = enumerate_lcp(m, v)

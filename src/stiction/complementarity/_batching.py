@@ -25,7 +25,7 @@ def in_parts_on_cpu(function: Callable, lanes: int = 1) -> Callable:
 
     Args:
         function: Of arrays, to arrays.
-        lanes: How many lanes go together.
+        lanes: How many lanes go together, about.
     """
     mapped = jax.custom_batching.custom_vmap(function)
 
@@ -35,12 +35,29 @@ def in_parts_on_cpu(function: Callable, lanes: int = 1) -> Callable:
         together = jax.vmap(function)
 
         def in_parts(*args):
-            if axis_size <= lanes:
-                return together(*args)
-            part = None if lanes == 1 else lanes
-            return lax.map(lambda lane: mapped(*lane), args, batch_size=part)
+            if lanes == 1:
+                return lax.map(lambda lane: function(*lane), args)
+            width = _width(axis_size, lanes)
+            parts = -(-axis_size // width)
+            missing = parts * width - axis_size
+
+            def cut(leaf):
+                # The last part is filled up with copies of the last lane.
+                leaf = jnp.concatenate([leaf, *[leaf[-1:]] * missing]) if missing else leaf
+                return leaf.reshape(parts, width, *leaf.shape[1:])
+
+            out = lax.map(lambda part: together(*part), jax.tree.map(cut, args))
+            return jax.tree.map(
+                lambda leaf: leaf.reshape(parts * width, *leaf.shape[2:])[:axis_size], out
+            )
 
         out = lax.platform_dependent(*args, cpu=in_parts, default=together)
         return out, jax.tree.map(lambda _: True, out)
 
     return mapped
+
+
+def _width(size: int, lanes: int) -> int:
+    """Lanes of a part: a divisor of the batch, if one is near, so that nothing is copied."""
+    divisors = [d for d in range(lanes, lanes // 2, -1) if size % d == 0]
+    return divisors[0] if divisors else min(lanes, size)

@@ -52,7 +52,7 @@ def alart_curnier(problem: UnitProblem, x, u) -> Equations:
     )
 
     # dP = P_t d(trial) + p_r dr
-    identity = jnp.eye(x.shape[1] - 1, dtype=x.dtype)
+    identity = jnp.eye(x.shape[1] - 1, dtype=x.dtype)[None]
     shrink = (radius / jnp.where(slides, size, 1))[:, None, None]
     across = identity - direction[:, :, None] * direction[:, None, :]
     P_t = jnp.where(slides[:, None, None], shrink * across, identity)

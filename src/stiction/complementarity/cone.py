@@ -204,8 +204,10 @@ def _pyramid_start(problem: UnitProblem, best, tries, wanted, target):
     if dim == 3:
         # An edge along the friction that the best point's sliding wants; then a turn of its own.
         u = problem.velocity(best)
-        turn = 0.6180339887498949 * tries * (1 + jnp.arange(count))
-        angle = jnp.arctan2(-u[:, 1], -u[:, 0]) + (turn % 1).astype(u.dtype) * (jnp.pi / 2)
+        turn = (
+            0.6180339887498949 * tries.astype(u.dtype) * jnp.arange(1, count + 1, dtype=u.dtype)
+        ) % 1
+        angle = jnp.arctan2(-u[:, 1], -u[:, 0]) + turn * (jnp.pi / 2)
     unit = jnp.ones(count, problem.b.dtype)
     lcp = pyramid_lcp(problem.W, problem.b.reshape(-1), unit, n_sides=4, angle=angle)
     # The preload's push is in b already; only its share of the friction limit is missing.

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import Array, Float, Scalar, ScalarLike
+from stiction._arrays import Array, ArrayLike, Float, Scalar, ScalarLike
 
 
 def project_to_cone(
-    impulse: Float[Array, "*contacts dim"], mu: Float[Array, "*contacts"] | ScalarLike
+    impulse: Float[ArrayLike, "*contacts dim"], mu: Float[ArrayLike, "*contacts"] | ScalarLike
 ) -> Float[Array, "*contacts dim"]:
     r"""The nearest point of the friction cone $K = \{ |\gamma_t| \le \mu \gamma_n \}$.
 
@@ -33,6 +33,7 @@ def project_to_cone(
         impulse: Impulses, tangential components first, normal last [N·s].
         mu: Friction coefficients ≥ 0 [-].
     """
+    impulse, mu = jnp.asarray(impulse), jnp.asarray(mu)
     t, n = impulse[..., :-1], impulse[..., -1]
     size = _norm(t)
     on_surface = jnp.maximum((n + mu * size) / (1 + mu**2), 0)
@@ -44,9 +45,10 @@ def project_to_cone(
 
 
 def project_to_dual_cone(
-    velocity: Float[Array, "*contacts dim"], mu: Float[Array, "*contacts"] | ScalarLike
+    velocity: Float[ArrayLike, "*contacts dim"], mu: Float[ArrayLike, "*contacts"] | ScalarLike
 ) -> Float[Array, "*contacts dim"]:
     r"""The nearest point of $K^* = \{ \mu |u_t| \le u_n \}$: by Moreau, $u + P_K(-u)$."""
+    velocity = jnp.asarray(velocity)
     return velocity + project_to_cone(-velocity, mu)
 
 
@@ -58,11 +60,11 @@ class ConeErrors(NamedTuple):
 
 
 def cone_errors(
-    W: Float[Array, "n n"],
-    b: Float[Array, " n"],
-    mu: Float[Array, " n_contacts"],
-    impulse: Float[Array, " n"],
-    preload: Float[Array, " n_contacts"] | None = None,
+    W: Float[ArrayLike, "n n"],
+    b: Float[ArrayLike, " n"],
+    mu: Float[ArrayLike, " n_contacts"],
+    impulse: Float[ArrayLike, " n"],
+    preload: Float[ArrayLike, " n_contacts"] | None = None,
 ) -> ConeErrors:
     r"""The two parts of Coulomb's law, contact by contact, as distances [m/s],
 
@@ -74,11 +76,12 @@ def cone_errors(
     where the contact slides, and is anywhere in the disc where it sticks. With a preload the
     complement of $u_n$ is $\gamma_n - \pi$.
     """
+    W, b, mu, impulse = (jnp.asarray(a) for a in (W, b, mu, impulse))
     dim = b.shape[0] // mu.shape[0]
     u = (W @ impulse + b).reshape(-1, dim)
     gamma = impulse.reshape(-1, dim)
     omega = contact_scale(W, dim)
-    beyond = gamma[:, -1] if preload is None else gamma[:, -1] - preload
+    beyond = gamma[:, -1] if preload is None else gamma[:, -1] - jnp.asarray(preload)
     complementarity = jnp.abs(jnp.minimum(omega * beyond, u[:, -1]))
     radius = mu * jnp.maximum(gamma[:, -1], 0)
     wanted = project_to_disc(gamma[:, :-1] - u[:, :-1] / omega[:, None], radius)
@@ -86,11 +89,11 @@ def cone_errors(
 
 
 def cone_residual(
-    W: Float[Array, "n n"],
-    b: Float[Array, " n"],
-    mu: Float[Array, " n_contacts"],
-    impulse: Float[Array, " n"],
-    preload: Float[Array, " n_contacts"] | None = None,
+    W: Float[ArrayLike, "n n"],
+    b: Float[ArrayLike, " n"],
+    mu: Float[ArrayLike, " n_contacts"],
+    impulse: Float[ArrayLike, " n"],
+    preload: Float[ArrayLike, " n_contacts"] | None = None,
 ) -> Scalar:
     """The largest of all `cone_errors` [m/s]: zero exactly at the solutions."""
     errors = cone_errors(W, b, mu, impulse, preload)

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import Array, ArrayLike, Float, Scalar
+from stiction._arrays import ArrayLike, Float, Scalar
 from stiction._errors import InputError, unknown
 from stiction.complementarity._batching import in_parts_on_cpu
 from stiction.complementarity._solution import RESULTS, Solution, raise_unless_solved
@@ -82,11 +82,14 @@ def solve_lcp(
     return solution
 
 
-def lcp_residual(M: Float[Array, "n n"], q: Float[Array, " n"], z: Float[Array, " n"]) -> Scalar:
+def lcp_residual(
+    M: Float[ArrayLike, "n n"], q: Float[ArrayLike, " n"], z: Float[ArrayLike, " n"]
+) -> Scalar:
     r"""How far z is from a solution, $\max_i |\min(m z_i, w_i)|$ with $m = \max |M|$.
 
     Zero exactly at the solutions. The factor m gives both sides the units of q.
     """
+    M, q, z = (jnp.asarray(a) for a in (M, q, z))
     m = _size(M)
     return jnp.max(jnp.abs(jnp.minimum(jnp.where(m > 0, m, 1) * z, M @ z + q)), initial=0)
 
