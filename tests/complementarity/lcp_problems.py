@@ -84,7 +84,7 @@ def _pyramids(W, b, mu):
 
 
 def friction(rng, count, n):
-    """Stewart and Trinkle's form for n / 8 contacts with six-sided pyramids, half of them redundant."""
+    """Stewart and Trinkle's form, n / 8 contacts with six-sided pyramids; half are redundant."""
     n_contacts = n // (SIDES + 2)
     halves = [
         contacts(rng, count // 2, n_contacts, freedoms=f)

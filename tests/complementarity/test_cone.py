@@ -97,7 +97,7 @@ def test_in_the_plane_the_cone_is_an_interval(rng):
 @pytest.mark.parametrize("mu", [0.0, 0.5, 5.0])
 @pytest.mark.parametrize("heaviest", [1.0, 1e4, 1e-4])
 def test_mass_ratios_of_ten_thousand_are_solved_or_said(mu, heaviest):
-    """Four spheres on one another, the top one 10,000 times heavier (or lighter) than the bottom."""
+    """Four spheres on one another, the top 10,000 times heavier (or lighter) than the bottom."""
     W, b, mus, mass = lcp_problems.stack_of_spheres(4, heaviest=heaviest, mu=mu)
     solution = solve_cone(W, b, mus, throw=False)
     gamma = np.asarray(solution.value).reshape(4, 3)

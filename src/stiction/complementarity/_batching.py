@@ -19,9 +19,9 @@ def spread(tree, batched, size: int):
 def in_parts_on_cpu(function: Callable, lanes: int = 1) -> Callable:
     """Let `vmap` of an iterative function run a few lanes at a time on a CPU.
 
-    Under a plain `vmap` every lane works until the slowest is done, and all data pass through memory
-    at every step. A GPU wants it so; on a CPU a lane should stop when it has its answer, and work in
-    the cache.
+    Under a plain `vmap` every lane works until the slowest is done, and all data pass through
+    memory at every step. A GPU wants it so; on a CPU a lane should stop when it has its answer, and
+    work in the cache.
 
     Args:
         function: Of arrays, to arrays.

@@ -8,8 +8,8 @@ from stiction._arrays import Array, Float
 def equilibrate(M: Float[Array, "n n"]) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
     """Row and column factors, powers of two, that bring the entries of M near one.
 
-    Half of each row's size is taken by its row factor; then each column's largest entry is made one.
-    Positive factors do not change a complementarity problem; tolerances then mean the same for
+    Half of each row's size is taken by its row factor; then each column's largest entry is made
+    one. Positive factors do not change a complementarity problem; tolerances then mean the same for
     light and heavy bodies, for impulses and for slacks. Powers of two keep equal numbers equal.
     """
     size = jnp.abs(M)

@@ -9,13 +9,13 @@ D       dictionary: basic variables = D (nonbasic variables) + q
 k       the one pair of which both variables are nonbasic
 l       the row that leaves
 
-One layout keeps every index trivial. Row i and column i of D are the *homes* of the pair (w_i, z_i):
-its basic variable lives in row i, its nonbasic one in column i. The exception is pair k, of which
-both are nonbasic: the one about to enter is in column k, the one that just left is the column
-`spare`. The row of z0 is kept apart as `row0`; its entries of q and `spare` stand at index k, whose
-row of D is not used. A pivot on row l makes l the next k: no table of positions is kept, and D
-changes by one rank-1 update that reads only vectors prepared by the previous pass, so that it is
-one fused, in-place loop both alone and in a batch.
+One layout keeps every index trivial. Row i and column i of D are the *homes* of the pair
+(w_i, z_i): its basic variable lives in row i, its nonbasic one in column i. The exception is pair
+k, of which both are nonbasic: the one about to enter is in column k, the one that just left is the
+column `spare`. The row of z0 is kept apart as `row0`; its entries of q and `spare` stand at index
+k, whose row of D is not used. A pivot on row l makes l the next k: no table of positions is kept,
+and D changes by one rank-1 update that reads only vectors prepared by the previous pass, so that it
+is one fused, in-place loop both alone and in a batch.
 """
 
 from typing import NamedTuple
@@ -49,7 +49,7 @@ class LemkeState(NamedTuple):
     z_is_basic: Bool[Array, " n"]
     """Row i holds z_i (else w_i); not meaningful for row k."""
     k: Int[Array, ""]
-    l: Int[Array, ""]  # noqa: E741 (the leaving row, as in the literature)
+    l: Int[Array, ""]
     z_enters: Bool[Array, ""]
     rho: Float[Array, " n"]
     """Row of the entering variable after the pivot."""
@@ -142,7 +142,7 @@ def _plan(D, row0, spare, q, z_is_basic, k, z_enters, pivots, status) -> LemkeSt
     row = jnp.arange(n, dtype=jnp.int32)
     e = lax.dynamic_index_in_dim(D, k, 1, keepdims=False)
     e = jnp.where(row == k, row0[k], e)
-    l, blocked = _leaving_row(D, row0, spare, q, e, z_is_basic, k, z_enters)  # noqa: E741
+    l, blocked = _leaving_row(D, row0, spare, q, e, z_is_basic, k, z_enters)
     status = jnp.where((status == RUNNING) & ~blocked, RAY, status).astype(jnp.int32)
 
     # The leaving variable takes the spare column, whose old content goes home to column k.
@@ -184,7 +184,7 @@ def _leaving_row(D, row0, spare, q, e, z_is_basic, k, z_enters):
     # Row k is z0's: when it is among the tied, its leaving ends the search.
     tied = jnp.where(tied[k], row == k, tied)
     tied = _break_ties(D, spare, e, tied, z_is_basic, k, z_enters)
-    l = jnp.min(jnp.where(tied, row, n - 1))  # noqa: E741
+    l = jnp.min(jnp.where(tied, row, n - 1))
     return l, least < jnp.inf
 
 
@@ -217,7 +217,7 @@ def _break_ties(D, spare, e, tied, z_is_basic, k, z_enters):
 
 def _pivot(state: LemkeState, max_pivots) -> LemkeState:
     """Make the planned pivot and plan the next: the complement of what left enters."""
-    k, l, c, rho = state.k, state.l, state.c, state.rho  # noqa: E741
+    k, l, c, rho = state.k, state.l, state.c, state.rho
     row = jnp.arange(state.q.shape[0], dtype=jnp.int32)
     run = state.status == RUNNING
     D = jnp.where((row == k)[None, :], state.spare[:, None], state.D)
@@ -251,7 +251,7 @@ def _pivot_until_done(state: LemkeState, max_pivots) -> LemkeState:
 
 @_pivot_until_done.def_vmap
 def _(axis_size, in_batched, state, max_pivots):
-    """A batch pivots together until all are done: finished lanes need no selection (see `_plan`)."""
+    """A batch pivots together until all are done; finished lanes stay as they are (`_plan`)."""
     state, max_pivots = spread((state, max_pivots), tuple(in_batched), axis_size)
     step = jax.vmap(_pivot)
     end = lax.while_loop(
