@@ -61,10 +61,17 @@ def quantecon_lemke():
 
 
 def drake_moby():
-    from pydrake.solvers import MobyLCPSolver
+    from pydrake.solvers import MathematicalProgram, MobyLcpSolver
 
-    solver = MobyLCPSolver()
-    return lambda M, q: solver.SolveLcpLemke(M, q)[1]
+    solver = MobyLcpSolver()
+
+    def solve(M, q):
+        program = MathematicalProgram()
+        z = program.NewContinuousVariables(len(q))
+        program.AddLinearComplementarityConstraint(M, q, z)
+        return solver.Solve(program, None, None).GetSolution(z)
+
+    return solve
 
 
 def siconos_lemke():
@@ -125,25 +132,32 @@ def linear() -> None:
     table(rows)
 
 
-def pinocchio_solver(kind: str):
-    """A call (W, b, mu, steps) -> impulses for Pinocchio's solvers."""
+def pinocchio_solver(kind: str, n_contacts: int, steps: int):
+    """A call (W, b, mu) -> (impulses, seconds) of one of Pinocchio's solvers."""
     import pinocchio as pin
 
-    def solve(W, b, mu, steps):
-        n = len(b)
-        cones = [pin.CoulombFrictionCone(float(m)) for m in mu]
-        solver = (pin.ADMMContactSolver if kind == "ADMM" else pin.PGSContactSolver)(n)
-        solver.setMaxIterations(steps)
-        solver.setAbsolutePrecision(1e-12)
-        solver.setRelativePrecision(1e-14)
-        if kind == "ADMM":
-            delassus = pin.DelassusOperatorDense(W)
-            start = time.perf_counter()
-            solver.solve(delassus, b, cones, np.zeros(n))
-        else:
-            start = time.perf_counter()
-            solver.solve(W, b, cones, np.zeros(n))
-        return np.array(solver.getPrimalSolution()), time.perf_counter() - start
+    body = pin.Model()
+    body.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
+    settings = getattr(pin, f"{kind}SolverSettings")()
+    settings.max_iterations = steps
+    for quantity in ("complementarity", "feasibility"):
+        setattr(settings, f"absolute_{quantity}_tol", 1e-10)
+        setattr(settings, f"relative_{quantity}_tol", 1e-14)
+
+    def solve(W, b, mu):
+        models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
+        for m in mu:
+            contact = pin.PointContactConstraintModel(body, 1, pin.SE3.Identity())
+            contact.setFriction(float(m))
+            contact.setCompliance(np.zeros(3))
+            models.append(pin.ConstraintModel(contact))
+            datas.append(models[len(models) - 1].createData())
+        solver = getattr(pin, f"{kind}ConstraintSolver")(3 * n_contacts)
+        result = getattr(pin, f"{kind}SolverResult")()
+        delassus = pin.DelassusOperatorDense(W)
+        start = time.perf_counter()
+        solver.solve(delassus, b, models, datas, settings, result)
+        return np.array(result.retrieveConstraintImpulses()), time.perf_counter() - start
 
     return solve
 
@@ -170,8 +184,14 @@ def cones() -> None:
 
         for name, options in (
             ("stiction newton", {}),
-            ("stiction admm, 20 steps", {"method": "admm", "tolerance": None, "max_iterations": 20}),
-            ("stiction admm, 200 steps", {"method": "admm", "tolerance": None, "max_iterations": 200}),
+            (
+                "stiction admm, 20 steps",
+                {"method": "admm", "tolerance": None, "max_iterations": 20},
+            ),
+            (
+                "stiction admm, 200 steps",
+                {"method": "admm", "tolerance": None, "max_iterations": 200},
+            ),
         ):
             f = jax.jit(lambda W, b, mu, o=options: solve_cone(W, b, mu, throw=False, **o).value)
             each = list(zip(*data, strict=True))
@@ -179,9 +199,9 @@ def cones() -> None:
             add(name, seconds, np.stack([f(*p) for p in each]))
         if importlib.util.find_spec("pinocchio") is None:
             continue
-        for kind, steps in (("ADMM", 20), ("ADMM", 200), ("PGS", 20), ("PGS", 200)):
-            solve = pinocchio_solver(kind)
-            answers = [solve(*p, steps) for p in zip(W, b, mu, strict=True)]
+        for kind, steps in (("ADMM", 20), ("ADMM", 1000), ("PGS", 20), ("PGS", 1000)):
+            solve = pinocchio_solver(kind, n_contacts, steps)
+            answers = [solve(*p) for p in zip(W, b, mu, strict=True)]
             gamma, seconds = zip(*answers, strict=True)
             add(f"Pinocchio {kind}, {steps} steps", float(np.median(seconds)), np.stack(gamma))
     table(rows)
