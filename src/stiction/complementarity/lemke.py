@@ -68,7 +68,7 @@ def lemke(
     Processes every copositive-plus matrix (positive semidefinite ones among them): it ends with a
     solution, or on a ray that proves there is none. For copositive matrices such as the friction
     problems of this package a solution is found whenever 0 ≤ v ⟂ M v ≥ 0 implies vᵀq ≥ 0
-    [Cottle2009, Thm. 4.4.13]. Ties are broken lexicographically, so that no dictionary returns.
+    [Cottle2009, Sec. 4.4]. Ties are broken lexicographically, so that no dictionary returns.
     Where rounding spoils that (hyperstatic contacts of bodies 10,000 times heavier than others) a
     second and third covering vector d are tried.
 
