@@ -4,7 +4,12 @@ import jax.numpy as jnp
 from jax import lax
 
 from stiction._arrays import Array, Float, Int, Scalar
-from stiction.complementarity.friction_cone import UnitProblem, _norm, project_to_cone
+from stiction.complementarity.friction_cone import (
+    UnitProblem,
+    norm,
+    project_to_cone,
+    raise_normals,
+)
 
 # Weight of the agreement between the two copies of the impulse, in a problem whose contacts are
 # scaled to 1, and over-relaxation: the best of a scan over feet, stacks and random mechanisms.
@@ -42,14 +47,14 @@ def admm(
     inverse = jnp.linalg.inv(problem.W + PENALTY * jnp.eye(n, dtype=problem.W.dtype))
 
     def step(x, y):
-        shifted = problem.b.at[:, -1].add(_norm(y[:, :-1]))
+        shifted = raise_normals(problem.b, norm(y[:, :-1]))
         x_hat = (inverse @ (PENALTY * x + y - shifted).reshape(-1)).reshape(count, dim)
         x_hat = RELAXATION * x_hat + (1 - RELAXATION) * x
         x = project_to_cone(x_hat - y / PENALTY, 1.0)
         return x, y - PENALTY * (x_hat - x)
 
     u = problem.velocity(x)
-    y = u.at[:, -1].add(_norm(u[:, :-1]))
+    y = raise_normals(u, norm(u[:, :-1]))
     if target is None:
         x, _ = lax.fori_loop(0, max_iterations, lambda _, xy: step(*xy), (x, y))
         return x, jnp.asarray(max_iterations, jnp.int32)

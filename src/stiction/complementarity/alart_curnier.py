@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from stiction._arrays import Array, Float, Int, Scalar
-from stiction.complementarity.friction_cone import UnitProblem, _norm
+from stiction.complementarity.friction_cone import UnitProblem, norm
 
 # Trial step lengths 1, 1/2, …, all evaluated in one product.
 BACKTRACKS = 10
@@ -42,7 +42,7 @@ def alart_curnier(problem: UnitProblem, x, u) -> Equations:
     pressed = (normal > 0).astype(x.dtype)
     radius = problem.preload + pressed * normal
     trial = x[:, :-1] - rho_t[:, None] * u[:, :-1]
-    size = _norm(trial)
+    size = norm(trial)
     slides = size > radius
     direction = trial / jnp.where(slides, size, 1)[:, None]
 

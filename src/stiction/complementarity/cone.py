@@ -227,9 +227,12 @@ def _implicit(W, b, mu, preload, gamma):
 
 @_implicit.defjvp
 def _(primals, tangents):
-    *data, gamma = primals
-    *data_dot, _ = tangents
-    _, change = jax.jvp(lambda *data: coulomb_equations(*data, gamma), data, data_dot)
-    K = jax.jacfwd(lambda gamma: coulomb_equations(*data, gamma))(gamma)
+    W, b, mu, preload, gamma = primals
+
+    def of_data(W, b, mu, preload):
+        return coulomb_equations(W, b, mu, preload, gamma)
+
+    _, change = jax.jvp(of_data, (W, b, mu, preload), tangents[:-1])
+    K = jax.jacfwd(lambda gamma: coulomb_equations(W, b, mu, preload, gamma))(gamma)
     # Least squares: redundant contacts leave K singular.
     return gamma, -jnp.linalg.pinv(K, rtol=RANK_TOLERANCE) @ change

@@ -18,7 +18,7 @@ from jax.scipy.linalg import lu_factor, lu_solve
 
 from stiction._arrays import Array, Float, Int, Scalar
 from stiction.complementarity.alart_curnier import block_diagonal
-from stiction.complementarity.friction_cone import UnitProblem, _norm
+from stiction.complementarity.friction_cone import UnitProblem, norm, raise_normals
 
 # |y_t| is smoothed by this share of the distance to the end of the path.
 SMOOTHING = 0.01
@@ -52,8 +52,7 @@ def central_path(
     With H the scaling that takes x to y, T the derivative of (C) in y and r its defect, one step
     solves $(W + T H)\,\delta x = T (\sigma\tau x^{-1} - y) - r$ [NesterovTodd1998].
     """
-    count, dim = problem.b.shape
-    identity = jnp.eye(dim, dtype=problem.b.dtype)
+    identity = jnp.eye(problem.b.shape[1], dtype=problem.b.dtype)
 
     def step(state):
         x, y = state.x, state.y
@@ -62,9 +61,9 @@ def central_path(
         speed = jnp.sqrt(jnp.sum(y[:, :-1] ** 2, axis=1) + smooth**2)
         lift = options.coupling * speed + (1 - options.coupling) * slip
         u = problem.velocity(x)
-        defect = u - y.at[:, -1].add(-lift)
-        T = jnp.broadcast_to(identity, (count, dim, dim))
-        T = T.at[:, -1, :-1].set(-options.coupling * y[:, :-1] / speed[:, None])
+        defect = u - raise_normals(y, -lift)
+        slope = jnp.pad(-options.coupling * y[:, :-1] / speed[:, None], ((0, 0), (0, 1)))
+        T = identity[None] + identity[-1][None, :, None] * slope[:, None, :]
         H = _scaling(x, y)
         factors = lu_factor(problem.W + block_diagonal(T @ H))
         # Short steps mean a point near the boundary: centre more.
@@ -103,12 +102,12 @@ def central_path(
 
 def _determinant(x):
     """x_n² - |x_t|², positive in the cone's interior."""
-    size = _norm(x[:, :-1])
+    size = norm(x[:, :-1])
     return (x[:, -1] - size) * (x[:, -1] + size)
 
 
 def _reflect(x):
-    return x.at[:, :-1].multiply(-1)
+    return jnp.concatenate([-x[:, :-1], x[:, -1:]], axis=1)
 
 
 def _inverse(x):

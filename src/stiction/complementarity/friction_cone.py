@@ -35,7 +35,7 @@ def project_to_cone(
     """
     impulse, mu = jnp.asarray(impulse), jnp.asarray(mu)
     t, n = impulse[..., :-1], impulse[..., -1]
-    size = _norm(t)
+    size = norm(t)
     on_surface = jnp.maximum((n + mu * size) / (1 + mu**2), 0)
     direction = t / jnp.where(size > 0, size, 1)[..., None]
     surface = jnp.concatenate(
@@ -85,7 +85,7 @@ def cone_errors(
     complementarity = jnp.abs(jnp.minimum(omega * beyond, u[:, -1]))
     radius = mu * jnp.maximum(gamma[:, -1], 0)
     wanted = project_to_disc(gamma[:, :-1] - u[:, :-1] / omega[:, None], radius)
-    return ConeErrors(complementarity, omega * _norm(gamma[:, :-1] - wanted))
+    return ConeErrors(complementarity, omega * norm(gamma[:, :-1] - wanted))
 
 
 def cone_residual(
@@ -118,7 +118,7 @@ def coulomb_equations(W, b, mu, preload, impulse) -> Float[Array, " n"]:
 
 def project_to_disc(tangential, radius):
     """The nearest point of the disc of the given radius (of the interval, in the plane)."""
-    size = _norm(tangential)
+    size = norm(tangential)
     outside = size > radius
     return jnp.where(outside, radius / jnp.where(outside, size, 1), 1)[..., None] * tangential
 
@@ -129,10 +129,15 @@ def contact_scale(W, dim):
     return jnp.where(omega > 0, omega, 1)
 
 
-def _norm(t):
+def norm(t):
     """Euclidean norm whose derivative at zero is zero, not nan."""
     square = jnp.sum(t**2, axis=-1)
     return jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1)), 0)
+
+
+def raise_normals(x, amount):
+    """Add to the normal component of every contact. (`.at[]` is a slow scatter inside loops.)"""
+    return jnp.concatenate([x[:, :-1], x[:, -1:] + amount[:, None]], axis=1)
 
 
 class UnitProblem(NamedTuple):
@@ -167,7 +172,7 @@ class UnitProblem(NamedTuple):
         normal = jnp.minimum(x[:, -1], u[:, -1])
         radius = self.preload + jnp.maximum(x[:, -1], 0)
         tangential = x[:, :-1] - project_to_disc(x[:, :-1] - u[:, :-1], radius)
-        return jnp.maximum(jnp.max(jnp.abs(normal)), jnp.max(_norm(tangential)))
+        return jnp.maximum(jnp.max(jnp.abs(normal)), jnp.max(norm(tangential)))
 
 
 def unit_problem(W, b, mu, preload) -> UnitProblem:
