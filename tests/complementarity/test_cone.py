@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from stiction._errors import InputError, RunError
 from stiction.complementarity import (
     RESULTS,
+    cone_errors,
     cone_residual,
     project_to_cone,
     project_to_dual_cone,
@@ -65,6 +66,18 @@ def test_residual_says_what_is_wrong(rng):
         spoilt = gamma.copy()
         spoilt[i] += 1e-3
         assert 1e-5 < cone_residual(W, b, mu, spoilt) < 1
+
+
+def test_errors_tell_pressing_from_sliding():
+    """W = I, a point pressed with γ_n = 1 and sliding: without friction only dissipation fails."""
+    W, b, mu = np.eye(3), np.array([3.0, 4.0, -1.0]), np.array([0.5])
+    errors = cone_errors(W, b, mu, np.array([0.0, 0.0, 1.0]))
+    np.testing.assert_allclose(errors.complementarity, [0], atol=1e-15)
+    np.testing.assert_allclose(errors.dissipation, [0.5])  # the friction that is missing
+    assert cone_residual(W, b, mu, np.array([0.0, 0.0, 1.0])) == pytest.approx(0.5)
+    assert cone_residual(W, b, mu, np.array([-0.3, -0.4, 1.0])) == pytest.approx(0, abs=1e-15)
+    # Friction across the sliding is on the rim, but does not dissipate the most.
+    assert cone_errors(W, b, mu, np.array([-0.4, 0.3, 1.0])).dissipation[0] > 0.4
 
 
 def test_contacts_that_separate_get_no_impulse(rng):

@@ -74,6 +74,23 @@ def test_degenerate_problems_do_not_cycle(rng, n):
     assert np.asarray(solution.iterations).max() <= 10 * n + 10
 
 
+@pytest.mark.parametrize("n", [3, 8])
+def test_the_lexicographic_rule_never_returns_to_a_dictionary(rng, n):
+    """Small whole numbers in any matrix: every ratio test ties, and a wrong rule cycles in some.
+
+    Three covering vectors of at most 2^n bases each bound what a path without return can take;
+    a cycle would run to the limit of 100 (n + 10) pivots.
+    """
+    M = rng.integers(-2, 4, (2000, n, n)) + np.eye(n) * rng.integers(0, 4, (2000, 1, 1))
+    q = rng.integers(-1, 1, (2000, n)).astype(float)
+    q[:, 0] = -1
+    solution = lcp_problems.solve_all(M, q)
+    assert not np.any(np.asarray(solution.result == RESULTS.max_iterations_reached))
+    assert np.asarray(solution.iterations).max() <= min(3 * 2**n, 100)
+    solved = np.asarray(solution.result == RESULTS.successful)
+    assert 0.4 < solved.mean() < 0.8  # others have no solution, or one that this path misses
+
+
 @pytest.mark.parametrize("n", [2, 8, 24])
 def test_unsolvable_problems_end_on_a_ray(rng, n):
     M, q = lcp_problems.unsolvable(rng, 100, n)
