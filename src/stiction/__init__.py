@@ -36,6 +36,8 @@ _PUBLIC = {
     "world_poses": "stiction.mechanism",
     "find_contacts": "stiction.surfaces",
     "Hybrid": "stiction.engines",
+    "AbstractSwitchingControl": "stiction.engines",
+    "events_of": "stiction.engines",
     "Solver": "stiction.engines",
     "Trajectory": "stiction.engines",
     "simulate": "stiction.engines",

@@ -1,5 +1,7 @@
 """`stiction`: the door. Collects the commands and turns failures into one line and a status."""
 
+import atexit
+import gc
 import os
 import sys
 import warnings
@@ -7,7 +9,18 @@ import warnings
 import typer
 
 from stiction._errors import InputError, RunError
-from stiction.cli import info, motions, reproduce, restitution, run, scenes, translate
+from stiction.cli import (
+    grf,
+    identify,
+    info,
+    jump,
+    motions,
+    reproduce,
+    restitution,
+    run,
+    scenes,
+    translate,
+)
 
 app = typer.Typer(
     name="stiction",
@@ -42,16 +55,24 @@ app.command()(info.info)
 app.command()(motions.motions)
 app.command()(scenes.scenes)
 app.command()(reproduce.reproduce)
+app.command()(grf.grf)
+app.command()(jump.jump)
 app.command()(restitution.restitution)
 app.command()(translate.translate)
+app.command()(identify.identify)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: 0 done, 1 failed on the way, 2 bad input (nothing written)."""
+    # Imports and tracing make a million objects that stay: looking through them for garbage, again
+    # and again and once more at the end, takes a quarter of a short command's time.
+    gc.set_threshold(100_000, 50, 100)
+    atexit.register(gc.freeze)
     warnings.showwarning = _show_warning
     # Equinox raises from compiled code by a callback, which keeps the program out of the cache on
     # disk. Here a failure is a result code or nan, and `Trajectory.check` says so.
     os.environ.setdefault("EQX_ON_ERROR", "nan")
+    os.environ.setdefault("MUJOCO_GL", "disable")  # only its compiler is used: load no screen
     try:
         status = app(args=arguments, prog_name="stiction", standalone_mode=False)
     except typer.TyperException as error:  # a wrong option or a missing argument

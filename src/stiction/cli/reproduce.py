@@ -81,11 +81,12 @@ def reproduce(
 
 def _print_table(results: list[dict]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table("item", "what", "check", "result")
     for r in results:
         for i, c in enumerate(r["checks"] or [{"claim": "", "passed": True}]):
             head = (r["item"], r["title"]) if i == 0 else ("", "")
-            table.add_row(*head, c["claim"], "holds" if c["passed"] else "FAILS")
+            table.add_row(*map(escape, (*head, c["claim"])), "holds" if c["passed"] else "FAILS")
     Console().print(table)

@@ -58,13 +58,12 @@ def run(
 
 def _print_summary(title: str, summary: dict) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    energy = summary["energy"]
+    from stiction.report.run import story
+
     table = Table(title=title, title_justify="left", show_header=False)
-    table.add_row("simulated", f"{summary['t_end']:g} s in {summary['steps']} steps")
-    table.add_row("energy", f"{energy['initial']:.6g} J to {energy['final']:.6g} J")
-    table.add_row("energy unaccounted for", f"{energy['ledger_error']:.1e} J")
-    for note in summary["ignored"]:
-        table.add_row("left out", note)
+    for what, how_much in story(summary):
+        table.add_row(what, escape(how_much))
     Console().print(table)

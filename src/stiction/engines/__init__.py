@@ -1,9 +1,22 @@
 """From a state and a law to a trajectory."""
 
-from stiction.engines.control import HarmonicControl, no_control
+from stiction.engines.control import AbstractSwitchingControl, HarmonicControl, no_control
+from stiction.engines.events import Event, events_of, rest_time
 from stiction.engines.hybrid import Hybrid
 from stiction.engines.result import RESULTS, Trajectory
 from stiction.engines.simulate import simulate
 from stiction.engines.solver import Solver
 
-__all__ = ["RESULTS", "HarmonicControl", "Hybrid", "Solver", "Trajectory", "no_control", "simulate"]
+__all__ = [
+    "RESULTS",
+    "AbstractSwitchingControl",
+    "Event",
+    "HarmonicControl",
+    "Hybrid",
+    "Solver",
+    "Trajectory",
+    "events_of",
+    "no_control",
+    "rest_time",
+    "simulate",
+]

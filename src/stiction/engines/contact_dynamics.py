@@ -17,7 +17,7 @@ from stiction.mechanism.dynamics import (
     body_inertias,
     lower_mass_matrix,
 )
-from stiction.mechanism.kinematics import motion
+from stiction.mechanism.kinematics import Motion, motion
 from stiction.mechanism.linear import cholesky, solve_lower, solve_upper
 from stiction.surfaces import ContactKinematics, Contacts, contact_kinematics
 
@@ -51,11 +51,18 @@ def contact_dynamics(
 ) -> ContactDynamics:
     """The dynamics at (q, v, t) under joint forces, before contact forces are chosen."""
     state = motion(mechanism, q)
-    inertias = body_inertias(mechanism, state)
-    L = cholesky(lower_mass_matrix(mechanism, state, inertias))
-    half = solve_lower(L, force - bias_force_at(mechanism, state, inertias, v))
+    L, half = free_dynamics(mechanism, state, v, force)
     seen = contact_kinematics(mechanism, contacts, state, v, t)
     return with_contacts(contacts, L, half, seen)
+
+
+def free_dynamics(
+    mechanism: Mechanism, state: Motion, v: Float[Array, "nv"], force: Float[Array, "nv"]
+) -> tuple[Float[Array, "nv nv"], Float[Array, "nv"]]:
+    """The factor L of M = L Lᵀ, and L⁻¹ (force - c): half the way to the acceleration."""
+    inertias = body_inertias(mechanism, state)
+    L = cholesky(lower_mass_matrix(mechanism, state, inertias))
+    return L, solve_lower(L, force - bias_force_at(mechanism, state, inertias, v))
 
 
 def with_contacts(

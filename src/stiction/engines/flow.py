@@ -1,36 +1,44 @@
 """The smooth motion between events, when it is settled which contacts stick, slip or are open."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, Int, Scalar
+from stiction._scalars import Pattern, pattern_of, write_out
 from stiction.engines.contact_dynamics import (
     ContactDynamics,
     contact_dynamics,
-    with_contacts,
+    free_dynamics,
 )
+from stiction.engines.control import AbstractSwitchingControl
 from stiction.engines.forces import OPEN, SLIP, STICK, contact_forces, known_rows
+from stiction.engines.runge_kutta import explicit_step
 from stiction.mechanism import (
     Mechanism,
     actuator_force,
     add_velocity,
     damping_force,
+    normalize,
     rate,
     spring_force,
 )
-from stiction.mechanism.dynamics import bias_force_at, body_inertias, lower_mass_matrix
 from stiction.mechanism.kinematics import motion
-from stiction.mechanism.linear import cholesky, solve_lower, solve_redundant, solve_upper
-from stiction.surfaces import Contacts, contact_kinematics, gaps_and_velocities
+from stiction.mechanism.linear import solve_redundant, solve_upper
+from stiction.surfaces import Contacts, gaps_and_velocities
 
 FORCE_SLACK = 1e-9  # part of the largest force by which a force may fall short of its bound
 GAP_SLACK = 1e-12  # depth at which an open contact is taken to touch [m]
+_LEAVING = 1e-8  # depth from which a contact may part without having been dealt with anew [m]
 
-# Entries of the ledger that are integrated along with the motion [J].
-LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work")
+# What the ledger books [J]; all but the last entry are integrated along with the motion.
+LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work", "impact_loss")
+
+# Mechanisms with more freedoms are left in arrays: their scalars would be too many.
+_WRITTEN_OUT = 9
 
 
 class Mode(eqx.Module):
@@ -38,6 +46,7 @@ class Mode(eqx.Module):
 
     modes: Int[Array, "n"]
     direction: Float[Array, "n k"]  # of slip, at the last event or step
+    memory: Any  # of the control
 
 
 class State(eqx.Module):
@@ -45,7 +54,10 @@ class State(eqx.Module):
 
     q: Float[Array, "nq"]
     v: Float[Array, "nv"]
-    ledger: Float[Array, "4"]
+    ledger: Float[Array, "5"]
+    # The gaps once more, from their rates: what a step gets wrong of them tells whether it is short
+    # enough for contacts not to be missed.
+    gap: Float[Array, "n"]
 
 
 class Seen(eqx.Module):
@@ -54,6 +66,34 @@ class Seen(eqx.Module):
     force: Float[Array, "n dim"]  # [N]
     gap: Float[Array, "n"]  # [m]
     velocity: Float[Array, "n dim"]  # [m/s]
+    guards: Float[Array, "g"]  # of the control
+
+
+class Patterns(eqx.Module):
+    """Which numbers of the mechanism and of the contacts are 0, 1 or -1, if that is known."""
+
+    mechanism: Pattern | None = eqx.field(static=True)
+    contacts: Pattern | None = eqx.field(static=True)
+
+
+def patterns_of(mechanism: Mechanism, contacts: Contacts) -> Patterns:
+    """What is known of a mechanism and its contacts when they are not traced.
+
+    The ground's tilt counts as unknown, so that another slope is not another program.
+    """
+    tilt = jnp.full_like(contacts.planes.rotation, jnp.nan)
+    some = eqx.tree_at(lambda c: c.planes.rotation, contacts, tilt)
+    return Patterns(pattern_of(mechanism), pattern_of(some))
+
+
+class Arrival(eqx.Module):
+    """The end of a step."""
+
+    y: State
+    kept: State  # the same, with kept contacts brought back to zero gap and zero velocity
+    k: State  # dy/dt
+    seen: Seen
+    error: State  # an estimate of the step's error
 
 
 class Flow(eqx.Module):
@@ -61,89 +101,66 @@ class Flow(eqx.Module):
 
     mechanism: Mechanism
     contacts: Contacts
-    control: Callable
+    control: AbstractSwitchingControl
     mu_static: Float[Array, "n"]
     mu_dynamic: Float[Array, "n"]
+    patterns: Patterns
 
-    def joint_forces(self, t: Scalar, q: Array, v: Array, modes: Array) -> tuple[Array, Array]:
-        """Springs, dampers and actuators together, and the power of actuators and of damping."""
-        m = self.mechanism
-        drive = actuator_force(m, q, v, self.control(t, q, v, modes))
-        damping = damping_force(m, v)
-        return spring_force(m, q) + damping + drive, jnp.stack([v @ drive, -(v @ damping)])
+    def command(self, t: Scalar, y: State, mode: Mode) -> Float[Array, "nu"]:
+        """What the actuators are told."""
+        return self.control.command(t, y.q, y.v, mode.modes, mode.memory)
 
-    def dynamics(self, t: Scalar, y: State, modes: Array) -> tuple[ContactDynamics, Array]:
+    def guards(self, t: Scalar, y: State, mode: Mode) -> Float[Array, "g"]:
+        """Numbers whose fall below zero is an event of the control."""
+        return self.control.guards(t, y.q, y.v, mode.modes, mode.memory)
+
+    def dynamics(self, t: Scalar, y: State, mode: Mode) -> tuple[ContactDynamics, Array]:
         """All about the contacts at a state before forces are chosen, and the joints' power."""
-        force, power = self.joint_forces(t, y.q, y.v, modes)
-        return contact_dynamics(self.mechanism, self.contacts, y.q, y.v, t, force), power
+        return self._in_scalars(_dynamics, t, y, mode)
 
-    def rate(self, t: Scalar, y: State, mode: Mode) -> State:
-        """dy/dt in a mode."""
-        _, k, _ = self._look(t, y, mode, project=False)
-        return k
+    def step(self, tableau: Any, t: Scalar, y: State, k: State, mode: Mode, dt: Scalar) -> Arrival:
+        """A step over dt. In flight no contact force is looked for: that is another program."""
 
-    def arrive(self, t: Scalar, y: State, mode: Mode) -> tuple[State, State, Seen]:
-        """The state at the end of a step, its rate and what else is known there.
+        def touching() -> Arrival:
+            return self._step(_touch, tableau, t, y, k, mode, dt)
 
-        Kept contacts are brought back to zero gap and zero velocity: the drift of one step.
-        """
-        return self._look(t, y, mode, project=True)
+        def flying() -> Arrival:
+            return self._step(_fly, tableau, t, y, k, mode, dt)
 
-    def _look(self, t: Scalar, y: State, mode: Mode, *, project: bool) -> tuple[State, State, Seen]:
-        m, contacts = self.mechanism, self.contacts
-        force, power = self.joint_forces(t, y.q, y.v, mode.modes)
-        state = motion(m, y.q)
-        inertias = body_inertias(m, state)
-        L = cholesky(lower_mass_matrix(m, state, inertias))
-        half = solve_lower(L, force - bias_force_at(m, state, inertias, y.v))
+        return jax.lax.cond(jnp.any(mode.modes != OPEN), touching, flying)
 
-        def touching():
-            d = with_contacts(contacts, L, half, contact_kinematics(m, contacts, state, y.v, t))
-            u = d.contacts.velocity
-            direction = slip_direction(u[:, :-1], mode.direction)
-            f = contact_forces(d.W, d.a0, mode.modes, direction, self.mu_dynamic)
-            shift, slow = self._correction(d, mode) if project else (y.v, y.v)
-            by_contact = f.reshape(u.shape)
-            return (
-                d.acceleration(f),
-                Seen(by_contact, d.contacts.gap, u),
-                contact_power(d, by_contact),
-                shift,
-                slow,
-            )
+    def _step(self, look: Callable, tableau, t, y, k, mode, dt) -> Arrival:
+        """A step where `look` tells what there is at a state: rate, corrected state, contacts."""
 
-        def flying():
-            gap, u = gaps_and_velocities(m, contacts, state, y.v, t)
-            zero = jnp.zeros_like(y.v)
-            seen = Seen(jnp.zeros_like(u), gap, u)
-            return solve_upper(L, half), seen, jnp.zeros(2, u.dtype), zero, zero
+        def see(t: Scalar, y: State) -> tuple[State, tuple[State, Seen]]:
+            k, kept, seen = self._in_scalars(look, t, y, mode)
+            return k, (kept, seen)
 
-        a, seen, of_contacts, shift, slow = jax.lax.cond(
-            jnp.any(mode.modes != OPEN), touching, flying
-        )
-        k = State(rate(m, y.q, y.v), a, jnp.concatenate([power, of_contacts]))
-        if not project:
-            return y, k, seen
-        return State(add_velocity(m, y.q, shift), y.v + slow, y.ledger), k, seen
+        def finish(y: State) -> State:
+            return State(normalize(self.mechanism, y.q), y.v, y.ledger, y.gap)
+
+        y, k, (kept, seen), error = explicit_step(tableau, see, finish, t, y, k, dt)
+        return Arrival(y, kept, k, seen, error)
+
+    def _in_scalars(self, f: Callable, t: Scalar, y: State, mode: Mode) -> Any:
+        """f(flow, t, y, mode), written out in scalars unless the mechanism is large."""
+        if self.mechanism.nv > _WRITTEN_OUT:
+            return f(self, t, y, mode)
+
+        def of_leaves(m: Mechanism, c: Contacts, t: Scalar, y: State, mode: Mode) -> Any:
+            flow = Flow(m, c, self.control, self.mu_static, self.mu_dynamic, self.patterns)
+            return f(flow, t, y, mode)
+
+        known = (self.patterns.mechanism, self.patterns.contacts, None, None, None)
+        return write_out(of_leaves, known)(self.mechanism, self.contacts, t, y, mode)
 
     def correct(self, d: ContactDynamics, y: State, mode: Mode) -> State:
         """The state with kept contacts brought back to zero gap and zero velocity."""
-        shift, slow = self._correction(d, mode)
-        return State(add_velocity(self.mechanism, y.q, shift), y.v + slow, y.ledger)
+        shift, slow = _correction(d, mode)
+        return State(add_velocity(self.mechanism, y.q, shift), y.v + slow, y.ledger, d.contacts.gap)
 
-    def _correction(self, d: ContactDynamics, mode: Mode) -> tuple[Array, Array]:
-        u = d.contacts.velocity
-        n, dim = u.shape
-        gaps = jnp.zeros((n, dim), u.dtype).at[:, -1].set(d.contacts.gap)
-        wrong = jnp.stack([gaps.reshape(-1), u.reshape(-1)], axis=1)
-        rows = known_rows(mode.modes, dim).astype(u.dtype)[:, None]
-        K = rows * d.W * rows.T + jnp.diag(1 - rows[:, 0])
-        impulses = rows * solve_redundant(K, rows * wrong, jnp.max(jnp.diag(d.W)))
-        shift, slow = -d.change(impulses).T
-        return shift, slow
-
-    def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "n 2"]:
-        """Two functions of each contact whose fall below zero ends the mode.
+    def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "e"]:
+        """Two functions of each contact, and the guards, whose fall below zero ends the mode.
 
         Open: the gap. Closed: the normal force. Sticking: how far friction is inside the static
         cone. Slipping: the speed along the direction of slip. Forces may fall short of zero by
@@ -156,17 +173,74 @@ class Flow(eqx.Module):
         speed = jnp.sum(seen.velocity[:, :-1] * mode.direction, axis=1)
         is_open, sticks, slips = (mode.modes == k for k in (OPEN, STICK, SLIP))
         first = jnp.where(is_open, seen.gap + GAP_SLACK, f_n + slack)
-        # A gap that is below zero but opening has been dealt with.
-        leaving = is_open & (seen.velocity[:, -1] >= 0)
+        # A gap that is hardly below zero and opens has been dealt with.
+        leaving = is_open & (seen.velocity[:, -1] >= 0) & (seen.gap > -_LEAVING)
         first = jnp.where(leaving, jnp.maximum(first, 0.0), first)
         second = jnp.where(sticks, margin + slack, jnp.where(slips, speed, 1.0))
-        return jnp.stack([first, second], axis=1)
+        return jnp.concatenate([jnp.stack([first, second], axis=1).reshape(-1), seen.guards])
 
 
-def contact_power(d: ContactDynamics, force: Float[Array, "n dim"]) -> Float[Array, "2"]:
-    """What rubbing takes and what moving ground gives [W]."""
+def _forces(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[Array, Array]:
+    """Springs, dampers and actuators together, and the power of actuators and of damping."""
+    m = flow.mechanism
+    drive = actuator_force(m, y.q, y.v, flow.command(t, y, mode))
+    damping = damping_force(m, y.v)
+    return spring_force(m, y.q) + damping + drive, jnp.stack([y.v @ drive, -(y.v @ damping)])
+
+
+def _dynamics(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[ContactDynamics, Array]:
+    force, power = _forces(flow, t, y, mode)
+    return contact_dynamics(flow.mechanism, flow.contacts, y.q, y.v, t, force), power
+
+
+def _fly(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, State, Seen]:
+    """The rate, the state as it is, and where contacts are, when all are open."""
+    m = flow.mechanism
+    force, power = _forces(flow, t, y, mode)
+    state = motion(m, y.q)
+    L, half = free_dynamics(m, state, y.v, force)
+    gap, u = gaps_and_velocities(m, flow.contacts, state, y.v, t)
+    ledger = jnp.concatenate([power, jnp.zeros(3, power.dtype)])
+    k = State(rate(m, y.q, y.v), solve_upper(L, half), ledger, u[:, -1])
+    kept = State(y.q, y.v, y.ledger, gap)
+    return k, kept, Seen(jnp.zeros_like(u), gap, u, flow.guards(t, y, mode))
+
+
+def _touch(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, State, Seen]:
+    """The rate when some contacts are closed, the state brought back onto them, and the contacts.
+
+    Kept contacts are brought back to zero gap and zero velocity: the drift of one step.
+    """
+    m = flow.mechanism
+    d, power = _dynamics(flow, t, y, mode)
+    u = d.contacts.velocity
+    direction = slip_direction(u[:, :-1], mode.direction)
+    f = contact_forces(d.W, d.a0, mode.modes, direction, flow.mu_dynamic)
+    force = f.reshape(u.shape)
+    ledger = jnp.concatenate([power, contact_power(d, force)])
+    k = State(rate(m, y.q, y.v), d.acceleration(f), ledger, u[:, -1])
+    seen = Seen(force, d.contacts.gap, u, flow.guards(t, y, mode))
+    return k, flow.correct(d, y, mode), seen
+
+
+def _correction(d: ContactDynamics, mode: Mode) -> tuple[Array, Array]:
+    """Changes of q and v that bring kept contacts back to zero gap and zero velocity."""
+    u = d.contacts.velocity
+    n, dim = u.shape
+    gaps = jnp.concatenate([jnp.zeros((n, dim - 1), u.dtype), d.contacts.gap[:, None]], axis=1)
+    wrong = jnp.stack([gaps.reshape(-1), u.reshape(-1)], axis=1)
+    rows = known_rows(mode.modes, dim).astype(u.dtype)[:, None]
+    K = rows * d.W * rows.T + jnp.diag(1 - rows[:, 0])
+    impulses = rows * solve_redundant(K, rows * wrong, jnp.max(jnp.diag(d.W)))
+    shift, slow = -d.change(impulses).T
+    return shift, slow
+
+
+def contact_power(d: ContactDynamics, force: Float[Array, "n dim"]) -> Float[Array, "3"]:
+    """What rubbing takes and what moving ground gives [W]; impacts take nothing in between."""
     rubbing = -jnp.sum(force[:, :-1] * d.contacts.velocity[:, :-1])
-    return jnp.stack([rubbing, jnp.sum(force * d.contacts.support_velocity)])
+    given = jnp.sum(force * d.contacts.support_velocity)
+    return jnp.stack([rubbing, given, jnp.zeros_like(given)])
 
 
 def slip_direction(

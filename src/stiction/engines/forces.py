@@ -36,9 +36,10 @@ def force_basis(
     dim = k + 1
     stick = (modes == STICK).astype(mu.dtype)
     slip = (modes == SLIP).astype(mu.dtype)
-    blocks = stick[:, None, None] * jnp.eye(dim, dtype=mu.dtype)[None]
     ray = jnp.concatenate([-mu[:, None] * direction, jnp.ones_like(mu)[:, None]], axis=1)
-    blocks = blocks.at[:, :, -1].add(slip[:, None] * ray)
+    last = jnp.asarray([*[0.0] * k, 1.0], mu.dtype)
+    blocks = stick[:, None, None] * jnp.eye(dim, dtype=mu.dtype)[None]
+    blocks = blocks + (slip[:, None] * ray)[:, :, None] * last[None, None]
     # Blocks on the diagonal of an m × m matrix.
     eye = jnp.eye(n, dtype=mu.dtype)
     return (eye[:, None, :, None] * blocks[:, :, None, :]).reshape(n * dim, n * dim)

@@ -1,13 +1,11 @@
 """Free motion: a mechanism under gravity, springs, dampers and actuators, touching nothing."""
 
-from collections.abc import Callable
-
 import diffrax
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array
+from stiction.engines.control import AbstractSwitchingControl
 from stiction.engines.result import RESULTS, Trajectory
 from stiction.engines.solver import Solver
 from stiction.mechanism import (
@@ -23,25 +21,23 @@ from stiction.mechanism import (
     spring_force,
 )
 
-Control = Callable[..., Array]
 
-
-@eqx.filter_jit
 def simulate_free(
     mechanism: Mechanism,
     q0: Array,
     v0: Array,
     until: Array,
-    control: Control,
+    control: AbstractSwitchingControl,
     solver: Solver,
     samples: int,
 ) -> Trajectory:
-    """The motion from (q0, v0) over `until` seconds."""
+    """The motion from (q0, v0) over `until` seconds. A control's guards are not watched."""
     no_contacts = jnp.zeros(0, int)
+    memory = control.memory()
 
     def field(t, state, _):
         q, v, _ = state
-        u = control(t, q, v, no_contacts)
+        u = control.command(t, q, v, no_contacts, memory)
         drive, damping = actuator_force(mechanism, q, v, u), damping_force(mechanism, v)
         force = spring_force(mechanism, q) + damping + drive
         # Work is integrated along with the motion, so that the energy ledger can close.
@@ -65,7 +61,7 @@ def simulate_free(
     assert solution.ys is not None
     q, v, work = solution.ys
     q = jax.vmap(lambda x: normalize(mechanism, x))(q)
-    u = jax.vmap(lambda t, q, v: control(t, q, v, no_contacts))(times, q, v)
+    u = jax.vmap(lambda t, q, v: control.command(t, q, v, no_contacts, memory))(times, q, v)
     finite = jnp.all(jnp.isfinite(v)) | (solution.result != diffrax.RESULTS.successful)
     result = RESULTS.where(finite, RESULTS.promote(solution.result), RESULTS.not_finite)
     nothing = jnp.zeros_like(times)

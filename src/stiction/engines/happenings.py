@@ -1,13 +1,16 @@
 """What happens at an event: an impact, a contact that parts, begins to slip or comes to stick.
 
 An event is carried out in one or two passes of the loop: if something collides, velocities jump;
-then (or at once, if nothing does) the mode is settled at the new velocities.
+then (or at once, if nothing does) the mode is settled at the new velocities. If no mode is
+consistent while a contact slides (Painlevé), it is stopped by an impact without collision, and the
+mode is settled after that.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
@@ -15,16 +18,25 @@ from stiction.engines.contact_dynamics import ContactDynamics, kinetic
 from stiction.engines.flow import Flow, Mode, Seen, State, contact_power
 from stiction.engines.forces import OPEN, SLIP, STICK
 from stiction.engines.modes import select_modes
+from stiction.impacts.no_slip import no_slip
 from stiction.impacts.problem import ImpactProblem
+from stiction.impacts.slow import bring_to_rest
 from stiction.mechanism import rate
 
 TOUCH = 1e-9  # a contact nearer than this touches [m]
 APPROACH = 1e-10  # a touching contact that approaches faster than this collides [m/s]
 REST = 1e-9  # slower than this a touching contact neither parts nor slides [m/s]
 
+# Causes that are not contacts.
+START, GUARD = -1, -2
+
 
 class Cause(eqx.Module):
-    """Which event function has fallen below zero: a contact's first or second; none at first."""
+    """Which event function has fallen below zero.
+
+    Of a contact the first or the second; of the control (contact = `GUARD`) the guard of that
+    index; at the start of a run none (contact = `START`).
+    """
 
     contact: Int[Array, ""]
     function: Int[Array, ""]
@@ -36,9 +48,13 @@ class Happening(eqx.Module):
     time: Scalar
     cause: Cause
     impact: Bool[Array, ""]
+    tangential: Bool[Array, ""]  # an impact without collision
     consistent: Bool[Array, ""]  # whether a consistent mode was found
+    suspicious: Bool[Array, ""]  # whether there may be no such mode, or several
     modes_before: Int[Array, "n"]
     modes_after: Int[Array, "n"]
+    direction_before: Float[Array, "n k"]  # of slip
+    direction_after: Float[Array, "n k"]
     velocity_before: Float[Array, "n dim"]
     velocity_after: Float[Array, "n dim"]
     impulse: Float[Array, "n dim"]
@@ -48,20 +64,26 @@ class Happening(eqx.Module):
     kinetic_after: Scalar
     removed: Scalar  # by energy control [J]
     limit: Float[Array, "n"]  # when an infinite sequence of impacts would have ended [s], or nan
+    speed: Scalar  # the largest |v| after
+    acceleration: Scalar  # the largest |dv/dt| after
 
 
 def quiet(t: Scalar, y: State, mode: Mode, cause: Cause, d: ContactDynamics) -> Happening:
     """An event without an impact."""
     u = d.contacts.velocity
-    zero = jnp.zeros_like(u)
+    zero, no, yes = jnp.zeros_like(u), jnp.asarray(False), jnp.asarray(True)
     T = kinetic(d.L, y.v)
     return Happening(
         time=t,
         cause=cause,
-        impact=jnp.asarray(False),
-        consistent=jnp.asarray(True),
+        impact=no,
+        tangential=no,
+        consistent=yes,
+        suspicious=no,
         modes_before=mode.modes,
         modes_after=mode.modes,
+        direction_before=mode.direction,
+        direction_after=mode.direction,
         velocity_before=u,
         velocity_after=u,
         impulse=zero,
@@ -71,6 +93,8 @@ def quiet(t: Scalar, y: State, mode: Mode, cause: Cause, d: ContactDynamics) -> 
         kinetic_after=T,
         removed=jnp.zeros_like(T),
         limit=jnp.full_like(zero[:, 0], jnp.nan),
+        speed=jnp.zeros_like(T),
+        acceleration=jnp.zeros_like(T),
     )
 
 
@@ -88,14 +112,15 @@ def collide(
     y: State,
     mode: Mode,
     cause: Cause,
+    tangential: Bool[Array, ""],
     d: ContactDynamics,
 ) -> tuple[State, Happening]:
-    """Velocities jump."""
+    """Velocities jump: by the impact law, or to a stop if it is an impact without collision."""
     u = d.contacts.velocity
     touching, collides = touches(d, mode)
     n, dim = u.shape
-    # Slow collisions do not rebound; an infinite sequence of them ends here.
-    slow = -u[:, -1] < law.rest_speed
+    # Slow collisions do not rebound; if all are slow, an infinite sequence of them ends here.
+    slow = (-u[:, -1] < law.rest_speed) | tangential
     problem = ImpactProblem(
         W=d.W,
         velocity=u,
@@ -108,42 +133,64 @@ def collide(
         kinetic=kinetic(d.L, y.v),
         energetic=law.energetic,
     )
-    s = resolve(problem)
+    at_rest = jnp.sum(u[:, :-1] ** 2, axis=1) <= REST**2
+    harmless = jnp.all(slow | ~collides)
+    s = jax.lax.switch(
+        jnp.where(tangential, 0, jnp.where(harmless, 1, 2)),
+        [no_slip, lambda p: bring_to_rest(p, at_rest), resolve],
+        problem,
+    )
     v = s.scale * (y.v + d.change(s.impulse.reshape(-1)))
     ground = d.contacts.support_velocity
     u_plus = s.scale * (problem.velocity_after(s.impulse) + ground) - ground
     work = problem.work(s.impulse)
     T = kinetic(d.L, v)
+    given = jnp.sum(s.impulse * ground)
+    lost = problem.kinetic - T + given
     # The flights that would have followed: v_k = eᵏ v, each 2 v_k / |a| long.
     fall = -d.a0.reshape(n, dim)[:, -1]
     e = law.restitution
     ends = collides & slow & (e > 0) & (e < 1) & (fall > 0)
     flights = -2 * u[:, -1] * e / jnp.where(ends, fall * (1 - e), 1.0)
-    base = quiet(t, y, mode, cause, d)
     what = eqx.tree_at(
         lambda h: (
-            h.impact, h.velocity_after, h.impulse, h.mu, h.work, h.kinetic_after, h.removed, h.limit
+            h.impact, h.tangential, h.velocity_after, h.impulse, h.mu, h.work, h.kinetic_after,
+            h.removed, h.limit,
         ),
-        base,
+        quiet(t, y, mode, cause, d),
         (
-            jnp.asarray(True), u_plus, s.impulse, s.mu, work, T,
-            base.kinetic_before + jnp.sum(work) - T,
+            jnp.asarray(True), tangential, u_plus, s.impulse, s.mu, work, T,
+            problem.kinetic + jnp.sum(work) + given - T,
             jnp.where(ends, t + flights, jnp.nan),
         ),
     )  # fmt: skip
-    return State(y.q, v, y.ledger), what
+    booked = jnp.stack([*jnp.zeros((3,), T.dtype), given, lost])
+    return State(y.q, v, y.ledger + booked, y.gap), what
+
+
+class Settled(eqx.Module):
+    """A mode, with the state and its rate in it."""
+
+    y: State
+    mode: Mode
+    k: State
+    seen: Seen
+    consistent: Bool[Array, ""]
+    suspicious: Bool[Array, ""]
+    slides: Bool[Array, ""]  # whether a closed contact slides
 
 
 def settle(
     flow: Flow,
+    t: Scalar,
     y: State,
     mode: Mode,
     cause: Cause,
     after_impact: Bool[Array, ""],
     d: ContactDynamics,
     power: Float[Array, "2"],
-) -> tuple[State, Mode, State, Seen, Bool[Array, ""]]:
-    """The mode at the new velocities, with the state and its rate in it."""
+) -> Settled:
+    """The mode at the new velocities."""
     u = d.contacts.velocity
     n, dim = u.shape
     target = (jnp.arange(n) == cause.contact) & ~after_impact
@@ -164,11 +211,11 @@ def settle(
         opens=target & (cause.function == 0) & (mode.modes != OPEN),
         starts_to_slip=target & (cause.function == 1) & (mode.modes == STICK),
     )
-    new = Mode(found.modes, found.direction)
+    new = Mode(found.modes, found.direction, mode.memory)
     y = flow.correct(d, y, new)
     acceleration = d.acceleration(found.force.reshape(-1))
     ledger = jnp.concatenate([power, contact_power(d, found.force)])
-    k = State(rate(flow.mechanism, y.q, y.v), acceleration, ledger)
+    k = State(rate(flow.mechanism, y.q, y.v), acceleration, ledger, u[:, -1])
     # What the correction takes away is rounding; sticking contacts are exactly at rest.
     moving = jnp.where((found.modes == STICK)[:, None], 0.0, u[:, :-1])
     normal = jnp.where(found.modes != OPEN, 0.0, u[:, -1])
@@ -176,5 +223,7 @@ def settle(
         found.force,
         jnp.where(found.modes != OPEN, 0.0, d.contacts.gap),
         jnp.concatenate([moving, normal[:, None]], axis=1),
+        flow.guards(t, y, new),
     )
-    return y, new, k, seen, found.consistent
+    slides = jnp.any(keeps & ~at_rest)
+    return Settled(y, new, k, seen, found.consistent, found.suspicious, slides)

@@ -1,6 +1,6 @@
 """The hybrid engine: exact events, impacts by law, contacts that truly stick and slip."""
 
-from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -10,8 +10,8 @@ import numpy as np
 from stiction._arrays import Array, ArrayLike, Float, Scalar
 from stiction._errors import InputError, unknown
 from stiction.engines import hybrid_loop as loops
-from stiction.engines.flow import Flow, State
-from stiction.engines.happenings import Happening
+from stiction.engines.control import AbstractSwitchingControl
+from stiction.engines.flow import LEDGER, Flow, Patterns, State
 from stiction.engines.hybrid_loop import Loop, run_loop
 from stiction.engines.records import Row, sample
 from stiction.engines.result import RESULTS, Trajectory
@@ -25,6 +25,19 @@ from stiction.mechanism import (
     potential_energy,
 )
 from stiction.surfaces import Contacts
+
+_BY_CONTACT = (
+    "restitution", "mu_static", "mu_dynamic", "rest_speed", "stribeck_speed", "stribeck_exponent",
+)  # fmt: skip
+
+
+class Keep(NamedTuple):
+    """How much of a run is kept. Static: it shapes the program."""
+
+    samples: int  # 2 keeps the ends only
+    events: bool  # whether the list of events is kept
+    max_events: int
+    event_every: int  # see `run_loop`
 
 
 class Hybrid(eqx.Module):
@@ -45,7 +58,7 @@ class Hybrid(eqx.Module):
     restitution: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.0)
     mu_static: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.74)
     mu_dynamic: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.57)
-    energetic: Scalar = eqx.field(converter=jnp.asarray, default=1.0)
+    energetic: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1.0)
     rest_speed: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1e-3)
     stribeck_speed: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1.4e-4)
     stribeck_exponent: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1.0)
@@ -64,30 +77,33 @@ class Hybrid(eqx.Module):
         _bounded("rest_speed", self.rest_speed, 0.0)
         _bounded("stribeck_speed", self.stribeck_speed, 0.0)
 
-    def spread(self, contacts: Contacts, dtype) -> "Hybrid":
-        """The same with one value for each contact."""
-
-        def each(name: str, value: ArrayLike) -> Array:
-            if jnp.shape(value) not in ((), (contacts.count,)):
+    def spread(
+        self, contacts: Contacts, batch: tuple[int, ...], dtype: Any
+    ) -> tuple["Hybrid", tuple[int, ...]]:
+        """The same with one value for each lane of a batch and each contact, and the batch."""
+        n = contacts.count
+        values = {name: jnp.asarray(getattr(self, name), dtype) for name in _BY_CONTACT}
+        for name, value in values.items():
+            by_contact = value.shape == (n,) or (value.ndim > 1 and value.shape[-1] in (1, n))
+            value = value if by_contact else value[..., None]
+            values[name] = value
+            try:
+                batch = jnp.broadcast_shapes(batch, value.shape[:-1])
+            except ValueError:
                 raise InputError(
-                    f"`{name}` must be one number or {contacts.count} (one for each contact:"
-                    f" {', '.join(contacts.names)}), got {jnp.shape(value)}"
-                )
-            return jnp.broadcast_to(jnp.asarray(value, dtype), (contacts.count,))
-
-        names = (
-            "restitution",
-            "mu_static",
-            "mu_dynamic",
-            "rest_speed",
-            "stribeck_speed",
-            "stribeck_exponent",
-        )
-        values = {name: each(name, getattr(self, name)) for name in names}
+                    f"`contact.{name}` must be one number or {n} (one for each contact:"
+                    f" {', '.join(contacts.names)}), got {jnp.shape(getattr(self, name))}"
+                ) from None
         energetic = jnp.asarray(self.energetic, dtype)
-        return Hybrid(
-            **values, energetic=energetic, impact=self.impact, energy_method=self.energy_method
+        batch = jnp.broadcast_shapes(batch, energetic.shape)
+        spread = {name: jnp.broadcast_to(x, (*batch, n)) for name, x in values.items()}
+        law = Hybrid(
+            **spread,
+            energetic=jnp.broadcast_to(energetic, batch),
+            impact=self.impact,
+            energy_method=self.energy_method,
         )
+        return law, batch
 
 
 def simulate_hybrid(
@@ -98,60 +114,53 @@ def simulate_hybrid(
     until: Scalar,
     contacts: Contacts,
     law: Hybrid,
-    control: Callable,
-    samples: int,
+    control: AbstractSwitchingControl,
     solver: Solver,
-    max_events: int,
+    keep: Keep,
+    patterns: Patterns,
 ) -> Trajectory:
     """The motion with contacts, from event to event."""
-    law = law.spread(contacts, q.dtype)
-    return _simulate(mechanism, q, v, until, contacts, law, control, solver, samples, max_events)
-
-
-@eqx.filter_jit
-def _simulate(
-    mechanism: Mechanism,
-    q: Array,
-    v: Array,
-    until: Array,
-    contacts: Contacts,
-    law: Hybrid,
-    control: Callable,
-    solver: Solver,
-    samples: int,
-    max_events: int,
-) -> Trajectory:
-    flow = Flow(mechanism, contacts, control, law.mu_static, law.mu_dynamic)
+    flow = Flow(mechanism, contacts, control, law.mu_static, law.mu_dynamic, patterns)
     resolve = impact_law(law.impact, law.energy_method)
-    start = State(normalize(mechanism, q), v, jnp.zeros(4, q.dtype))
-    rows = solver.max_steps + 2 * max_events + 2 if samples > 2 else 0
-    loop, kept = run_loop(
-        flow, resolve, law, solver, start, until, rows=rows, max_events=max_events
+    booked, gap = jnp.zeros(len(LEDGER), q.dtype), jnp.zeros(contacts.count, q.dtype)
+    start = State(normalize(mechanism, q), v, booked, gap)
+    ends_only = keep.samples == 2
+    loop, rows, count, log = run_loop(
+        flow,
+        resolve,
+        law,
+        solver,
+        start,
+        until,
+        rows=0 if ends_only else solver.max_steps + 2 * keep.max_events + 2,
+        log=keep.max_events if keep.events else 0,
+        max_events=keep.max_events,
+        event_every=keep.event_every,
     )
-    times = jnp.linspace(0, 1, samples, dtype=q.dtype) * until
-    if samples > 2:
-        rows = sample(mechanism, kept.records, times)
-        reached = times <= loop.t
-    else:
+    times = jnp.linspace(0, 1, keep.samples, dtype=q.dtype) * until
+    if ends_only:
         rows = _ends(start, loop, times)
         reached = jnp.array([True, True])
-    u = jax.vmap(control)(rows.time, rows.y.q, rows.y.v, rows.modes)
-    ledger = rows.y.ledger
+    else:
+        rows = sample(mechanism, rows, count, times)
+        reached = times <= loop.t
+
+    def effort(row: Row) -> Array:
+        u = control.command(row.time, row.y.q, row.y.v, row.modes, row.memory)
+        return actuator_effort(mechanism, row.y.q, row.y.v, u)
+
+    ledger = dict(zip(LEDGER, rows.y.ledger.T, strict=True))
     trajectory = Trajectory(
         time=times,
         q=rows.y.q,
         v=rows.y.v,
         kinetic=jax.vmap(lambda a, b: kinetic_energy(mechanism, a, b))(rows.y.q, rows.y.v),
         potential=jax.vmap(lambda a: potential_energy(mechanism, a))(rows.y.q),
-        actuator_work=ledger[:, 0],
-        damping_loss=ledger[:, 1],
-        friction_loss=ledger[:, 2],
-        impact_loss=_impact_loss(kept.log, loop.events, times),
-        support_work=ledger[:, 3],
-        effort=jax.vmap(lambda a, b, c: actuator_effort(mechanism, a, b, c))(rows.y.q, rows.y.v, u),
+        **ledger,
+        effort=jax.vmap(effort)(rows),
         force=rows.force,
         modes=rows.modes,
-        events=kept.log,
+        events=log,
         n_events=loop.events,
         drift=loop.drift,
         steps=loop.steps,
@@ -163,18 +172,10 @@ def _simulate(
 
 def _ends(start: State, loop: Loop, times: Array) -> Row:
     """The first and the last state."""
-    first = Row(times[0], start, loop.k, jnp.zeros_like(loop.seen.force), loop.mode.modes)
-    last = Row(loop.t, loop.y, loop.k, loop.seen.force, loop.mode.modes)
+    force = jnp.zeros_like(loop.seen.force)
+    first = Row(times[0], start, loop.k, force, loop.mode.modes, loop.mode.memory)
+    last = Row(loop.t, loop.y, loop.k, loop.seen.force, loop.mode.modes, loop.mode.memory)
     return jax.tree.map(lambda a, b: jnp.stack([a, b]), first, last)
-
-
-def _impact_loss(log: Happening, events: Array, times: Array) -> Array:
-    """Kinetic energy lost in impacts up to each time."""
-    happened = jnp.arange(log.time.shape[0]) < events
-    loss = jnp.where(happened, log.kinetic_before - log.kinetic_after, 0.0)
-    when = jnp.where(happened, log.time, jnp.inf)
-    total = jnp.concatenate([jnp.zeros(1, loss.dtype), jnp.cumsum(loss)])
-    return total[jnp.searchsorted(when, times, side="right")]
 
 
 def _result(loop: Loop):

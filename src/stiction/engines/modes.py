@@ -5,6 +5,11 @@ acceleration outwards), stick (force inside the static cone, no acceleration) or
 dynamic cone against the slip, or against the slip that is about to begin). flickinger (3.1), (3.3).
 
 The search starts from all of them closed and mends the worst contradiction, one contact at a time.
+So where several modes are consistent, contact is kept rather than given up.
+
+Friction can press a sliding contact into the ground instead of keeping it off (Painlevé): if a
+normal force does not push its own contact outwards, (W B)ₙₙ ≤ 0, or if no consistent mode is found,
+the instant is suspicious: `stiction.motions` can tell which modes there are.
 """
 
 import equinox as eqx
@@ -12,7 +17,7 @@ import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
-from stiction.engines.forces import OPEN, SLIP, STICK, contact_forces
+from stiction.engines.forces import OPEN, SLIP, STICK, contact_forces, force_basis
 
 # Contradictions smaller than this, relative to the largest force or acceleration, are rounding.
 _ROUNDING = 1e-9
@@ -25,6 +30,7 @@ class Modes(eqx.Module):
     direction: Float[Array, "n k"]  # of slip
     force: Float[Array, "n dim"]  # [N]
     consistent: Bool[Array, ""]  # whether the search ended without a contradiction
+    suspicious: Bool[Array, ""]  # whether there may be no such mode, or several
 
 
 class _Search(eqx.Module):
@@ -117,4 +123,7 @@ def select_modes(
 
     limit = 4 * n + 4
     found = jax.lax.while_loop(lambda s: (s.worst > _ROUNDING) & (s.passes < limit), mend, start)
-    return Modes(found.modes, found.direction, forces(found), found.worst <= _ROUNDING)
+    consistent = found.worst <= _ROUNDING
+    push = jnp.diag(W @ force_basis(found.modes, found.direction, mu_dynamic))[k :: k + 1]
+    jams = jnp.any((found.modes == SLIP) & (push <= 0))
+    return Modes(found.modes, found.direction, forces(found), consistent, jams | ~consistent)

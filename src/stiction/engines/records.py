@@ -5,6 +5,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction.engines.flow import State
@@ -19,54 +20,74 @@ class Row(eqx.Module):
     k: State  # dy/dt
     force: Float[Array, "n dim"]
     modes: Int[Array, "n"]
+    memory: Any  # of the control
+
+
+class Packing:
+    """A pytree of arrays as one vector and back: one write for a row, not one for each array.
+
+    Whole numbers and truth values become numbers of the vector's type, and come back as they were.
+    """
+
+    def __init__(self, template: Any):
+        leaves, self.structure = jax.tree.flatten(template)
+        self.kinds = [(leaf.shape, leaf.dtype) for leaf in leaves]
+        self.sizes = [int(np.prod(shape)) for shape, _ in self.kinds]
+
+    @property
+    def size(self) -> int:
+        """Length of the vector."""
+        return sum(self.sizes)
+
+    def pack(self, tree: Any, dtype: Any) -> Float[Array, "size"]:
+        """The vector."""
+        return jnp.concatenate([jnp.ravel(x).astype(dtype) for x in jax.tree.leaves(tree)])
+
+    def unpack(self, vector: Float[Array, "*batch size"]) -> Any:
+        """The tree of a vector, or of many."""
+        parts = jnp.split(vector, np.cumsum(self.sizes)[:-1].tolist(), axis=-1)
+        leaves = [
+            part.reshape(*vector.shape[:-1], *shape).astype(dtype)
+            for part, (shape, dtype) in zip(parts, self.kinds, strict=True)
+        ]
+        return jax.tree.unflatten(self.structure, leaves)
 
 
 class Records(eqx.Module):
-    """Rows in order; an event has two, before and after."""
+    """Vectors in order, with one more place for what is not wanted; empty to keep nothing."""
 
-    rows: Row
+    vectors: Float[Array, "places size"]
     count: Int[Array, ""]
 
 
-def no_records(row: Row, size: int) -> Records:
-    """Room for a number of rows like the given one; none for batches whose ends alone matter."""
-    return Records(room_for(row, size), jnp.asarray(0))
+def no_records(length: int, size: int, dtype: Any) -> Records:
+    """Room for `size` vectors."""
+    return Records(jnp.zeros((size + 1 if size else 0, length), dtype), jnp.asarray(0))
 
 
-def add_row(records: Records, row: Row, wanted: Bool[Array, ""]) -> Records:
-    """Write a row, if it is wanted."""
-    rows = write(records.rows, row, records.count, wanted)
-    return Records(rows, records.count + wanted)
+def add(records: Records, vector: Float[Array, "size"], wanted: Bool[Array, ""]) -> Records:
+    """Write a vector, if it is wanted: in the program's memory, without a copy or a branch."""
+    places = records.vectors.shape[0]
+    if places == 0:
+        return records
+    place = jnp.where(wanted, jnp.minimum(records.count, places - 1), places - 1)
+    vectors = jax.lax.dynamic_update_index_in_dim(records.vectors, vector, place, 0)
+    return Records(vectors, records.count + wanted.astype(int))
 
 
-def room_for(item: Any, size: int) -> Any:
-    """Buffers for `size` items, and one more place for what is not wanted."""
-    places = size + 1 if size else 0
-    return jax.tree.map(lambda x: jnp.zeros((places, *x.shape), x.dtype), item)
-
-
-def write(buffers: Any, item: Any, place: Int[Array, ""], wanted: Bool[Array, ""]) -> Any:
-    """Put an item into its place: in the program's memory, without a copy and without a branch."""
-
-    def put(b: Array, x: Array) -> Array:
-        if b.shape[0] == 0:
-            return b
-        index = jnp.where(wanted, jnp.minimum(place, b.shape[0] - 1), b.shape[0] - 1)
-        return jax.lax.dynamic_update_index_in_dim(b, x, index, 0)
-
-    return jax.tree.map(put, buffers, item)
-
-
-def sample(mechanism: Mechanism, records: Records, times: Float[Array, "s"]) -> Row:
+def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[Array, "s"]) -> Row:
     """The motion at given times, between kept steps, by quintic interpolation.
 
     Position, velocity and acceleration are known at both ends of a step: the quintic through them
     is of sixth order, beyond the steps' own. At the time of an event the state after it is taken.
     """
-    rows, count = records.rows, records.count
     index = jnp.arange(rows.time.shape[0])
     known = jnp.where(index < count, rows.time, jnp.inf)
-    after = jnp.clip(jnp.searchsorted(known, times, side="right"), 1, jnp.maximum(count - 1, 1))
+    after = jnp.clip(
+        jnp.searchsorted(known, times, side="right").astype(int), 1, jnp.maximum(count - 1, 1)
+    )
+
+    slopes = _slopes(known, rows.force, rows.modes)
 
     def at(t: Scalar, i: Int[Array, ""]) -> Row:
         a = jax.tree.map(lambda x: x[i - 1], rows)
@@ -81,15 +102,47 @@ def sample(mechanism: Mechanism, records: Records, times: Float[Array, "s"]) -> 
         ledger = _cubic(s, h, a.y.ledger, b.y.ledger, a.k.ledger, b.k.ledger)
         mixed = Row(
             t,
-            State(normalize(mechanism, q), v, ledger),
+            State(normalize(mechanism, q), v, ledger, (1 - s) * a.y.gap + s * b.y.gap),
             jax.tree.map(lambda x, y: (1 - s) * x + s * y, a.k, b.k),
-            (1 - s) * a.force + s * b.force,
+            _cubic(s, h, a.force, b.force, slopes[i - 1], slopes[i]),
             a.modes,
+            a.memory,
         )
-        ended = Row(t, b.y, b.k, b.force, b.modes)
+        ended = Row(t, b.y, b.k, b.force, b.modes, b.memory)
         return jax.tree.map(lambda x, y: jnp.where(last, y, x), mixed, ended)
 
     return jax.vmap(at)(times, after)
+
+
+def _slopes(
+    time: Float[Array, "r"], force: Float[Array, "r n dim"], modes: Int[Array, "r n"]
+) -> Float[Array, "r n dim"]:
+    """Rates of the forces at the kept steps, from their neighbours in the same mode.
+
+    Unlike those of the motion they are not known: parabolas through three neighbours give them.
+    """
+    h = jnp.diff(time)
+    joined = (h > 0) & jnp.isfinite(h) & jnp.all(modes[1:] == modes[:-1], axis=1)
+    wide = jnp.where(joined, h, 1.0)[:, None, None]
+    chord = jnp.where(joined[:, None, None], jnp.diff(force, axis=0) / wide, 0.0)
+
+    def shifted(x: Array, by: int) -> Array:
+        """The same row's chord to the right (0), to the left (1), or next to these (-1, 2)."""
+        padded = jnp.concatenate([jnp.zeros_like(x[:2]), x, jnp.zeros_like(x[:2])])
+        return padded[2 - by : 2 - by + x.shape[0] + 1]
+
+    d_r, d_l, d_rr, d_ll = (shifted(chord, k) for k in (0, 1, -1, 2))
+    h_r, h_l, h_rr, h_ll = (shifted(wide, k) for k in (0, 1, -1, 2))
+    o_r, o_l, o_rr, o_ll = (shifted(joined, k)[:, None, None] for k in (0, 1, -1, 2))
+
+    def outward(d1: Array, d2: Array, h1: Array, h2: Array, two: Array) -> Array:
+        both = jnp.where(two, h1 + h2, 1.0)
+        return jnp.where(two, d1 - (d2 - d1) * h1 / both, d1)
+
+    middle = (h_r * d_l + h_l * d_r) / jnp.where(o_l & o_r, h_l + h_r, 1.0)
+    right = outward(d_r, d_rr, h_r, h_rr, o_rr)
+    left = outward(d_l, d_ll, h_l, h_ll, o_ll)
+    return jnp.where(o_l & o_r, middle, jnp.where(o_r, right, jnp.where(o_l, left, 0.0)))
 
 
 def _curvature(mechanism: Mechanism, row: Row) -> Array:

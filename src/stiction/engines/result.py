@@ -1,5 +1,6 @@
 """What every engine returns: a trajectory of arrays, and its labelled form for people and disks."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import diffrax
@@ -14,6 +15,10 @@ from stiction.mechanism.tree import BALL, FREE, HINGE
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+# As the CF conventions mark whole numbers that stand for words.
+MODE_FLAGS = {"flag_values": [0, 1, 2], "flag_meanings": "open stick slip", "long_name": "mode"}
 
 
 class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
@@ -74,12 +79,17 @@ class Trajectory(eqx.Module):
             raise RunError(str(RESULTS[self.result]))
         return self
 
-    def to_dataset(self, mechanism: Mechanism) -> "xr.Dataset":
-        """The trajectory as an xarray dataset with names and units."""
-        return _dataset(self, mechanism)
+    def to_dataset(self, mechanism: Mechanism, contacts: Sequence[str] = ()) -> "xr.Dataset":
+        """The trajectory as an xarray dataset with names and units.
+
+        Args:
+            mechanism: What moved.
+            contacts: Names of the contacts.
+        """
+        return _dataset(self, mechanism, contacts)
 
 
-def _dataset(trajectory: Trajectory, mechanism: Mechanism) -> "xr.Dataset":
+def _dataset(trajectory: Trajectory, mechanism: Mechanism, contacts: Sequence[str]) -> "xr.Dataset":
     import xarray as xr
 
     import stiction
@@ -101,6 +111,18 @@ def _dataset(trajectory: Trajectory, mechanism: Mechanism) -> "xr.Dataset":
         "ledger_error": variable(trajectory.ledger_error, "energy unaccounted for", "J"),
         "effort": variable(trajectory.effort, "actuator effort", "N or N m", "actuator"),
     }
+    if contacts:
+        for name, what in (
+            ("friction_loss", "energy lost in sliding contacts"),
+            ("impact_loss", "energy lost in impacts"),
+            ("support_work", "work of moving supports"),
+        ):
+            variables[name] = variable(getattr(trajectory, name), what, "J")
+        variables["contact_force"] = variable(
+            trajectory.force, "force on the body, tangents and normal", "N", "contact", "direction"
+        )
+        modes = ((*sampled, "contact"), np.asarray(trajectory.modes, np.int8), MODE_FLAGS)
+        variables["mode"] = modes
     coordinates = {
         "coordinate": ("coordinate", list(tree.coordinate_names)),
         "coordinate_unit": ("coordinate", _units(mechanism, speeds=False)),
@@ -109,6 +131,10 @@ def _dataset(trajectory: Trajectory, mechanism: Mechanism) -> "xr.Dataset":
         "actuator": ("actuator", list(mechanism.actuators.names)),
         "time": (sampled, np.asarray(trajectory.time), {"units": "s", "long_name": "time"}),
     }
+    if contacts:
+        coordinates["contact"] = ("contact", list(contacts))
+        rows = np.shape(trajectory.force)[-1]
+        coordinates["direction"] = ("direction", [*("t", "s")[: rows - 1], "n"])
     attributes = {
         "title": mechanism.name,
         "source": f"stiction {stiction.__version__}",

@@ -1,4 +1,4 @@
-"""Explicit Runge-Kutta steps whose last stage is taken apart.
+"""Explicit Runge-Kutta steps whose last stage, at the new state, is looked at more closely.
 
 diffrax owns the coefficients. Its own `step` hides the last stage, which here carries what the
 event functions need (contact forces at the end of the step) and belongs to the corrected state.
@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Scalar
+from stiction._arrays import Array, ArrayLike, Scalar
 
 # Explicit methods whose last stage is the first of the next step.
 TABLEAUS = {"tsit5": diffrax.Tsit5.tableau, "dopri5": diffrax.Dopri5.tableau}
@@ -20,28 +20,30 @@ TABLEAUS = {"tsit5": diffrax.Tsit5.tableau, "dopri5": diffrax.Dopri5.tableau}
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 
 
-def explicit_stages(
+def explicit_step(
     tableau: diffrax.ButcherTableau,
-    field: Callable[[Scalar, Any], Any],
+    look: Callable[[Scalar, Any], tuple[Any, Any]],
+    finish: Callable[[Any], Any],
     t: Scalar,
     y: Any,
     k1: Any,
     dt: Scalar,
-) -> tuple[Any, Any]:
-    """The stages of a step from (t, y) over dt, but for the last, and the new state.
+) -> tuple[Any, Any, Any, Any]:
+    """A step from (t, y) over dt.
 
-    A loop, so that the field is compiled once whatever the number of stages.
+    A loop over the stages, the last one included, so that `look` is compiled once.
 
     Args:
         tableau: The method; its last stage is at the new state.
-        field: (t, y) to dy/dt.
+        look: (t, y) to dy/dt and whatever else there is to know.
+        finish: What is done to the new state before it is looked at.
         t: Time.
         y: State, a pytree.
         k1: dy/dt at (t, y).
         dt: Length of the step.
 
     Returns:
-        The stages, stacked, with room for the last one; and the new state.
+        The new state, dy/dt there, what else there is to know there, and the error estimate.
     """
     rows = tableau.a_lower
     count = len(rows) + 1
@@ -51,28 +53,27 @@ def explicit_stages(
     a, c = jnp.asarray(weights), jnp.asarray(tableau.c)
     stages = jax.tree.map(lambda k: jnp.zeros((count, *k.shape), k.dtype).at[0].set(k), k1)
 
-    def stage(i: Array, stages: Any) -> Any:
-        k = field(t + c[i].astype(dt.dtype) * dt, combine(y, stages, a[i], dt))
-        return jax.tree.map(lambda s, x: s.at[i + 1].set(x), stages, k)
+    def stage(i: Array, carry: tuple) -> tuple:
+        stages, *_ = carry
+        new = combine(y, stages, a[i], dt)
+        new = jax.tree.map(lambda x, z: jnp.where(i == count - 2, x, z), finish(new), new)
+        k, more = look(t + c[i].astype(dt.dtype) * dt, new)
+        return jax.tree.map(lambda s, x: s.at[i + 1].set(x), stages, k), new, k, more
 
-    stages = jax.lax.fori_loop(0, count - 2, stage, stages)
-    return stages, combine(y, stages, a[count - 2], dt)
+    shapes = jax.eval_shape(look, t, y)[1]
+    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
+    stages, y, k, more = jax.lax.fori_loop(0, count - 1, stage, (stages, y, k1, nothing))
+    return y, k, more, combine(None, stages, tableau.b_error, dt)
 
 
-def combine(y: Any, stages: Any, weights: Array, dt: Scalar) -> Any:
+def combine(y: Any, stages: Any, weights: ArrayLike, dt: Scalar) -> Any:
     """y + dt Σ weight · stage; without y, the sum alone."""
 
     def total(k: Array) -> Array:
-        return dt * jnp.tensordot(weights.astype(k.dtype), k, axes=1)
+        return dt * jnp.tensordot(jnp.asarray(weights, k.dtype), k, axes=1)
 
     change = jax.tree.map(total, stages)
     return change if y is None else jax.tree.map(jnp.add, y, change)
-
-
-def step_error(tableau: diffrax.ButcherTableau, stages: Any, last: Any, dt: Scalar) -> Any:
-    """The error estimate of a step, once its last stage is known."""
-    full = jax.tree.map(lambda s, x: s.at[-1].set(x), stages, last)
-    return combine(None, full, jnp.asarray(tableau.b_error), dt)
 
 
 def error_ratio(error: Any, y: Any, y_next: Any, rtol: Scalar, atol: Scalar) -> Scalar:

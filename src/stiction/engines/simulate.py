@@ -1,38 +1,46 @@
 """The door: from a state and a law to a trajectory."""
 
+import functools
 from collections.abc import Callable
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, ScalarLike
 from stiction._errors import InputError
-from stiction.engines.control import no_control
+from stiction.engines.control import as_switching, no_control
+from stiction.engines.flow import patterns_of
 from stiction.engines.free import simulate_free
-from stiction.engines.hybrid import Hybrid, simulate_hybrid
+from stiction.engines.hybrid import Hybrid, Keep, simulate_hybrid
 from stiction.engines.result import Trajectory
 from stiction.engines.solver import Solver
 from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts
 
+EVENT_EVERY = 6  # passes of a batch between events; see `hybrid_loop`
+
 
 def simulate(
     mechanism: Mechanism,
-    q: Float[Array, "nq"],
-    v: Float[Array, "nv"],
+    q: Float[Array, "*batch nq"],
+    v: Float[Array, "*batch nv"],
     *,
-    until: ScalarLike,
+    until: ScalarLike | Float[Array, "*batch"],
     contacts: Contacts | None = None,
     law: Hybrid | None = None,
     control: Callable | None = None,
     samples: int = 501,
     solver: Solver | None = None,
     max_events: int = 1000,
+    keep_events: bool = True,
     throw: bool = True,
 ) -> Trajectory:
     """The motion from the state (q, v) over `until` seconds.
 
     Differentiable, jittable and vmappable over states, times, masses, tolerances and controls.
+    Leading axes of `q`, `v`, `until` and of the law's numbers are a batch: one compiled call, each
+    lane at its own pace.
 
     Args:
         mechanism: What moves.
@@ -40,37 +48,82 @@ def simulate(
         v: The initial velocity.
         until: Duration [s].
         contacts: What may touch, from `stiction.find_contacts`; nothing by default.
-        law: What contacts do; the hybrid law with its defaults if none is given.
-        control: A function of (t, q, v, modes) giving each actuator's command; none by default.
+        law: What contacts do; the hybrid law with its defaults if none is given. In a batch its
+            numbers have the shape (), (n,) for each contact, (*batch,) or (*batch, n).
+        control: A function of (t, q, v, modes) giving each actuator's command, or an
+            `AbstractSwitchingControl`; none by default.
         samples: Number of equally spaced times at which the motion is kept; 2 keeps only the ends,
             which needs far less memory in a batch.
         solver: Method and tolerances.
         max_events: Events after which the run ends with a result code.
+        keep_events: Whether the list of events is kept; without it a batch needs less memory.
         throw: Raise a `RunError` if the run fails (outside `jit`); otherwise see `result`.
     """
     q, v = jnp.asarray(q), jnp.asarray(v)
     for name, value, size in (("q", q, mechanism.nq), ("v", v, mechanism.nv)):
-        if value.shape != (size,):
-            raise InputError(f"`{name}` has shape {value.shape}, expected ({size},)")
+        if value.shape[-1:] != (size,):
+            raise InputError(f"`{name}` has shape {value.shape}, expected (..., {size})")
     if samples < 2:
         raise InputError(f"`samples` must be at least 2, got {samples}")
     solver = Solver() if solver is None else solver
-    control = no_control(mechanism.nu) if control is None else control
+    law = Hybrid() if law is None else law
+    control = as_switching(no_control(mechanism.nu) if control is None else control)
     end = jnp.asarray(until, q.dtype)
-    if contacts is None:
-        trajectory = simulate_free(mechanism, q, v, end, control, solver, samples)
-    else:
-        trajectory = simulate_hybrid(
+    batch = jnp.broadcast_shapes(q.shape[:-1], v.shape[:-1], end.shape)
+    if contacts is not None:
+        law, batch = law.spread(contacts, batch, q.dtype)
+    every = EVENT_EVERY if batch else 1
+    keep = Keep(samples, keep_events, max_events, every)
+    q = jnp.broadcast_to(q, (*batch, q.shape[-1]))
+    v = jnp.broadcast_to(v, (*batch, v.shape[-1]))
+    end = jnp.broadcast_to(end, batch)
+    patterns = None if contacts is None else patterns_of(mechanism, contacts)
+    trajectory = _simulate(
+        mechanism, q, v, end, contacts, law, control, solver, keep, patterns, len(batch)
+    )
+    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(trajectory))
+    return trajectory.check() if throw and not traced else trajectory
+
+
+def _simulate(*args) -> Trajectory:
+    return _compiled()(*args)
+
+
+@functools.cache
+def _compiled() -> Callable:
+    """The jitted program. On a processor it is compiled by XLA's older emitters where XLA has both:
+    for programs of thousands of small operations they take half the time, and what comes out is
+    as fast.
+    """
+    options = {"xla_cpu_use_fusion_emitters": False}
+    if jax.default_backend() != "cpu":
+        return eqx.filter_jit(_run)
+    try:
+        jax.jit(lambda x: x, compiler_options=options).lower(1.0).compile()
+    except jax.errors.JaxRuntimeError:
+        return eqx.filter_jit(_run)
+    return eqx.filter_jit(_run, compiler_options=options)
+
+
+def _run(
+    mechanism, q, v, until, contacts, law, control, solver, keep, patterns, axes
+) -> Trajectory:
+    def one(q, v, until, law):
+        if contacts is None:
+            return simulate_free(mechanism, q, v, until, control, solver, keep.samples)
+        return simulate_hybrid(
             mechanism,
             q,
             v,
-            until=end,
+            until=until,
             contacts=contacts,
-            law=Hybrid() if law is None else law,
+            law=law,
             control=control,
-            samples=samples,
             solver=solver,
-            max_events=max_events,
+            keep=keep,
+            patterns=patterns,
         )
-    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(trajectory))
-    return trajectory.check() if throw and not traced else trajectory
+
+    for _ in range(axes):
+        one = eqx.filter_vmap(one)
+    return one(q, v, until, law)

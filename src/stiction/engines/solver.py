@@ -9,6 +9,7 @@ from stiction._errors import InputError, unknown
 
 METHODS = {
     "tsit5": diffrax.Tsit5,  # explicit, order 5: the default
+    "dopri5": diffrax.Dopri5,
     "dopri8": diffrax.Dopri8,  # explicit, order 8: tolerances below 1e-9
     "kvaerno5": diffrax.Kvaerno5,  # implicit, order 5: stiff springs
 }
@@ -27,7 +28,7 @@ class Solver(eqx.Module):
     rtol: Scalar = eqx.field(converter=jnp.asarray, default=1e-8)
     atol: Scalar = eqx.field(converter=jnp.asarray, default=1e-9)
     method: str = eqx.field(static=True, default="tsit5")
-    max_steps: int = eqx.field(static=True, default=100_000)
+    max_steps: int = eqx.field(static=True, default=20_000)
 
     def __check_init__(self):
         if self.method not in METHODS:

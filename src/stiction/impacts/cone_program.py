@@ -55,7 +55,7 @@ def least_slip(
     def newton(p: Array, steep: Scalar) -> Array:
         gradient = maps.D @ (w * maps.slip(p)) / objective * steep
         z = jnp.einsum("nij,j->ni", M, p) + m
-        g = J * z
+        g = J[None] * z
         inside = jnp.sum(g * z, axis=1)
         Mg = jnp.einsum("nij,ni->nj", M, g)
         gradient = gradient - 2 * jnp.sum(Mg / inside[:, None], axis=0)
@@ -85,7 +85,7 @@ def _longest(maps, M, J, z, p, step, room, bounded) -> Scalar:
     """The largest part of a step, up to 1, that stays well inside all cones and the energy."""
     dz = jnp.einsum("nij,j->ni", M, step)
     # (z + α dz)ᵀ J (z + α dz) = q0 + 2 q1 α + q2 α² stays positive up to its first root.
-    q0, q1, q2 = (jnp.sum(J * x * y, axis=1) for x, y in ((z, z), (z, dz), (dz, dz)))
+    q0, q1, q2 = (jnp.sum(J[None] * x * y, axis=1) for x, y in ((z, z), (z, dz), (dz, dz)))
     reach = jnp.min(_first_root(q0, q1, q2))
     slack = room - maps.energy_change(p)
     slope = (maps.e1 + maps.E @ p) @ step

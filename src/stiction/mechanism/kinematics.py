@@ -159,7 +159,7 @@ def _link_poses(mechanism: Mechanism, q: Float[Array, "nq"]) -> Pose:
     first = tree.q_address
     displacement = (q - mechanism.q_reference)[first]
     angle = displacement * jnp.asarray(kinds == HINGE, dtype)
-    turn = _axis_angle(joints.axis, angle)
+    turn = axis_angle(joints.axis, angle)
     shift = joints.axis * (displacement * jnp.asarray(kinds == SLIDE, dtype))[:, None]
     if not scalar.all():
         turning = np.flatnonzero(~scalar)
@@ -191,7 +191,7 @@ def body_poses(mechanism: Mechanism, links: Pose) -> Pose:
     return Pose(p + rotate(R, bodies.position), multiply(R, bodies.rotation))
 
 
-def _axis_angle(axis: Float[Array, "n 3"], angle: Float[Array, "n"]) -> Float[Array, "n 3 3"]:
+def axis_angle(axis: Float[Array, "n 3"], angle: Float[Array, "n"]) -> Float[Array, "n 3 3"]:
     """Rodrigues' formula: I + sin θ [a]ₓ + (1 - cos θ) [a]ₓ²."""
     x, y, z = axis[:, 0], axis[:, 1], axis[:, 2]
     o = jnp.zeros_like(x)

@@ -5,7 +5,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from stiction.mechanism import Mechanism, world_poses
-from stiction.report.player import Animation, Shape, Trail
+from stiction.report.contacts import run_events, world_forces
+from stiction.report.player import Animation, Event, Plane, Shape, Trail
 from stiction.report.player.animation import SIZES
 from stiction.scenes.run import Run
 
@@ -16,17 +17,33 @@ def animation(run: Run) -> Animation:
     """The motion of a run, to be played in its report."""
     mechanism, trajectory = run.mechanism, run.trajectory
     finite = np.isfinite(np.asarray(trajectory.q)).all(axis=1)
+    forces = world_forces(run)
     poses = jax.jit(jax.vmap(lambda q: world_poses(mechanism, q)))(trajectory.q[finite])
     return Animation(
         time=np.asarray(trajectory.time)[finite],
-        shapes=_shapes(mechanism),
+        shapes=shapes_of(mechanism, planes=run.contacts is None),
         positions=np.array(poses.position),
         quaternions=_quaternions(np.array(poses.rotation)),
         trails=_trails(mechanism),
+        ground=_ground(run),
+        events=[Event(e.time, e.kind, e.contact or e.note) for e in run_events(run)],
+        forces=None if forces is None else forces[finite],
     )
 
 
-def _shapes(mechanism: Mechanism) -> list[Shape]:
+def _ground(run: Run) -> list[Plane]:
+    """The planes that are touched, tilted as they were; the model's own are shapes otherwise."""
+    if run.contacts is None:
+        return [] if "plane" in run.mechanism.shapes.kinds else [Plane()]
+    planes = run.contacts.planes
+    return [
+        Plane(np.asarray(p), np.asarray(R)[:, 2])
+        for p, R in zip(planes.position, planes.rotation, strict=True)
+    ]
+
+
+def shapes_of(mechanism: Mechanism, *, planes: bool) -> list[Shape]:
+    """What a mechanism looks like, with or without its planes."""
     shapes = mechanism.shapes
     turns = _quaternions(np.array(shapes.rotation))
     return [
@@ -40,7 +57,7 @@ def _shapes(mechanism: Mechanism) -> list[Shape]:
             turns[i],
         )
         for i, kind in enumerate(shapes.kinds)
-        if kind in SIZES
+        if kind in SIZES and (planes or kind != "plane")
     ]
 
 

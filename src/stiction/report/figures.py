@@ -50,6 +50,7 @@ def save_figure(figure: "Figure", directory, name: str) -> list[Path]:
         for suffix, metadata in ((".svg", {"Date": None}), (".png", {"Software": None})):
             path = directory.file(name + suffix)
             figure.savefig(path, metadata=metadata)
+            figure.set_layout_engine("none")  # laid out once, the same in both files
             paths.append(path)
     plt.close(figure)
     return paths

@@ -35,12 +35,12 @@ def progress(
 
 
 @contextlib.contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show people that something is being done, while it is."""
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """Show people that something is being done, while it is; call what it gives to say what."""
     if not sys.stderr.isatty():
-        yield
+        yield lambda text: None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(what):
-        yield
+    with Console(stderr=True).status(what) as status:
+        yield status.update

@@ -1,18 +1,36 @@
 """What a run leaves behind: NetCDF, CSV, figures, and a page that tells the story."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from stiction.engines.result import RESULTS
+from stiction.engines import RESULTS, Event, rest_time
+from stiction.engines.flow import LEDGER
 from stiction.mechanism.tree import HINGE, SLIDE
 from stiction.report.animate import animation
+from stiction.report.contacts import (
+    MAX_ROWS,
+    event_rows,
+    force_figure,
+    impact_figure,
+    run_events,
+    write_events,
+)
 from stiction.report.figures import new_figure, save_figure
 from stiction.report.page import Report
 from stiction.report.strobe import strobe
 from stiction.scenes.run import Run
+from stiction.surfaces import model_planes
 
+BOOKED = {
+    "friction_loss": "rubbed away",
+    "impact_loss": "lost in impacts",
+    "damping_loss": "lost in dampers",
+    "actuator_work": "work of actuators",
+    "support_work": "work of moving ground",
+}
 _INSTANTS = 12  # at which the mechanism is drawn
 _MAX_CURVES = 10  # more lines than this in one figure tell nothing
 
@@ -24,6 +42,8 @@ def summarize_run(run: Run) -> dict[str, Any]:
     success = bool(t.result == RESULTS.successful)
     kept = np.isfinite(energy)
     last = int(np.flatnonzero(kept)[-1])
+    events = run_events(run)
+    rested = rest_time(t)
     return {
         "title": run.scenario.title,
         "mechanism": run.mechanism.name,
@@ -31,57 +51,116 @@ def summarize_run(run: Run) -> dict[str, Any]:
         "message": "" if success else str(RESULTS[t.result]),
         "t_end": float(t.time[last]),
         "steps": int(t.steps),
+        "contacts": list(run.contact_names),
+        "at_rest": rested is not None,
+        "rest_time": rested,
+        "events": [e.as_row() for e in events],
         "final": {"q": np.asarray(t.q[last]), "v": np.asarray(t.v[last])},
         "energy": {
             "initial": float(energy[0]),
             "final": float(energy[last]),
-            "max_increase": float(np.max(energy[kept] - energy[0])),
+            "max_increase": _max_increase(run, energy[kept], events),
             "ledger_error": float(np.max(np.abs(np.asarray(t.ledger_error)[kept]))),
+            "booked": {name: float(getattr(t, name)[last]) for name in LEDGER},
         },
+        "max_drift": float(t.drift),
         "ignored": list(run.mechanism.ignored),
     }
 
 
+def _max_increase(run: Run, energy: np.ndarray, events: list[Event]) -> float:
+    """The most by which energy appeared that nobody put in: at an impact, or over the run [J]."""
+    t = run.trajectory
+    given = np.asarray(t.actuator_work + t.support_work)[: energy.size]
+    smooth = float(np.max(energy - given - energy[0]))
+    hits = [e.kinetic_after - e.kinetic_before for e in events if e.kind == "impact"]
+    moving = run.contacts is not None and np.any(np.asarray(t.support_work) != 0)
+    return smooth if moving else max([smooth, *hits])
+
+
 def write_run(run: Run, directory) -> Path:
     """Write everything into an `OutputDirectory`; return the report's path."""
-    dataset = run.trajectory.to_dataset(run.mechanism)
+    dataset = run.trajectory.to_dataset(run.mechanism, run.contact_names)
     dataset.to_netcdf(directory.file("trajectory.nc"), engine="h5netcdf")
+    summary = summarize_run(run)
+    events = run_events(run)
     figures = {
-        "motion": (_motion(run), "The mechanism at twelve instants, later ones darker"),
+        "motion": (_motion(run, events), _motion_caption(events)),
         "coordinates": (_coordinates(run), "Coordinates against time"),
         "energy": (_energy(run), "Energy against time, and what the ledger leaves unexplained"),
     }
+    if run.contacts is not None:
+        write_events(events, directory.file("events.csv"))
+        figures["forces"] = (force_figure(run), "Contact forces and modes against time")
+        if any(e.kind in ("impact", "zeno", "jam") for e in events):
+            figures["impacts"] = (impact_figure(run, events), "Impact by impact")
     if run.mechanism.nu:
         figures["effort"] = (_effort(run), "Actuator effort against time")
-    summary = summarize_run(run)
     report = Report(run.scenario.title or run.mechanism.name)
     report.animation(animation(run))
     report.heading("In numbers")
-    energy = summary["energy"]
-    report.table(
-        [
-            {"quantity": "simulated", "value": f"{summary['t_end']:g} s"},
-            {"quantity": "integration steps", "value": summary["steps"]},
-            {"quantity": "energy at the start", "value": f"{energy['initial']:.6g} J"},
-            {"quantity": "energy at the end", "value": f"{energy['final']:.6g} J"},
-            {"quantity": "energy unaccounted for", "value": f"{energy['ledger_error']:.2e} J"},
-            *({"quantity": "left out", "value": note} for note in summary["ignored"]),
-        ]
-    )
+    report.table([{"quantity": k, "value": v} for k, v in story(summary)])
     if not summary["success"]:
         report.text(f"The run ended early: {summary['message']}")
     report.heading("Figures")
     for name, (figure, caption) in figures.items():
         report.figure(save_figure(figure, directory, name)[-1], caption)
+    if events:
+        report.heading("Events")
+        if len(events) > MAX_ROWS:
+            report.text(f"The first {MAX_ROWS} of {len(events)}; events.csv has them all.")
+        report.table(event_rows(events))
     report.heading("Scenario")
     report.table(_flat(run.scenario.model_dump(exclude_none=True)))
     return report.write(directory.file("report.html"))
 
 
-def _motion(run: Run):
-    q = np.asarray(run.trajectory.q)
-    q = q[np.isfinite(q).all(axis=1)]
-    return strobe(run.mechanism, q[np.linspace(0, len(q) - 1, _INSTANTS).astype(int)], path=q)
+def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """A run in a few lines: what, how much."""
+    energy = summary["energy"]
+    lines = [
+        ("simulated", f"{summary['t_end']:g} s in {summary['steps']} steps"),
+        ("energy", f"{energy['initial']:.6g} J to {energy['final']:.6g} J"),
+    ]
+    booked = [(text, energy["booked"][name]) for name, text in BOOKED.items()]
+    lines += [(text, f"{value:.6g} J") for text, value in booked if value != 0]
+    lines.append(("energy unaccounted for", f"{energy['ledger_error']:.1e} J"))
+    if summary["contacts"]:
+        kinds = Counter(e["kind"] for e in summary["events"])
+        lines.append(("contacts", ", ".join(summary["contacts"][:8])))
+        lines.append(("events", ", ".join(f"{n} {kind}" for kind, n in kinds.items()) or "none"))
+        rest = summary["rest_time"]
+        lines.append(("at rest", f"since {rest:.6g} s" if summary["at_rest"] else "no"))
+        lines.append(("largest drift of a kept contact", f"{summary['max_drift']:.1e} m"))
+        if energy["max_increase"] > 1e-6 * max(abs(energy["initial"]), 1.0):
+            lines.append(("energy from nowhere", f"{energy['max_increase']:.4g} J at an impact"))
+    notes = sorted({e["note"] for e in summary["events"] if e["note"]})
+    lines += [("note", note) for note in notes]
+    lines += [("left out", note) for note in summary["ignored"]]
+    return lines
+
+
+def _motion(run: Run, events: list[Event]):
+    """The mechanism at its impacts if there are any, at equal times otherwise."""
+    q, time = np.asarray(run.trajectory.q), np.asarray(run.trajectory.time)
+    finite = np.isfinite(q).all(axis=1)
+    q, time = q[finite], time[finite]
+    hits = sorted({e.time for e in events if e.kind == "impact" and e.time <= time[-1]})
+    if hits:
+        few = np.array(hits)[np.linspace(0, len(hits) - 1, min(len(hits), _INSTANTS)).astype(int)]
+        places = np.clip(np.searchsorted(time, [*few, time[-1]]), 0, len(time) - 1)
+        places = np.unique([0, *places])
+    else:
+        places = np.linspace(0, len(q) - 1, _INSTANTS).astype(int)
+    planes = model_planes(run.mechanism) if run.contacts is None else run.contacts.planes
+    pairs = zip(np.asarray(planes.position), np.asarray(planes.rotation), strict=True)
+    ground = [(p, R[:, 2]) for p, R in pairs]
+    return strobe(run.mechanism, q[places], path=q, ground=ground)
+
+
+def _motion_caption(events: list[Event]) -> str:
+    when = "at its impacts" if any(e.kind == "impact" for e in events) else "at twelve instants"
+    return f"The mechanism {when}, later ones darker, and the path of its points"
 
 
 def _coordinates(run: Run):
@@ -112,12 +191,11 @@ def _energy(run: Run):
     top.plot(t.time, t.kinetic, label="kinetic")
     top.plot(t.time, t.potential, label="potential")
     top.plot(t.time, t.kinetic + t.potential, label="total", color="0.2")
-    if np.any(np.asarray(t.actuator_work) != 0):
-        top.plot(t.time, t.actuator_work, "--", label="work of actuators")
-    if np.any(np.asarray(t.damping_loss) != 0):
-        top.plot(t.time, t.damping_loss, "--", label="lost in dampers")
+    for name, label in BOOKED.items():
+        if np.any(np.asarray(getattr(t, name)) != 0):
+            top.plot(t.time, getattr(t, name), "--", lw=1.2, label=label)
     top.set_ylabel("energy [J]")
-    top.legend(ncols=3)
+    top.legend(ncols=3, loc="lower right", bbox_to_anchor=(1, 1))
     bottom.plot(t.time, t.ledger_error, color="0.4")
     bottom.set_ylabel("unaccounted [J]")
     bottom.set_xlabel("time [s]")

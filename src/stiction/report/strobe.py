@@ -11,7 +11,12 @@ _ROUND = 40  # points that stand for a round outline
 
 
 def strobe(
-    mechanism: Mechanism, q: np.ndarray, *, path: np.ndarray, side: tuple[int, int] = (0, 2)
+    mechanism: Mechanism,
+    q: np.ndarray,
+    *,
+    path: np.ndarray,
+    ground: list[tuple[np.ndarray, np.ndarray]],
+    side: tuple[int, int] = (0, 2),
 ):
     """The mechanism at configurations `q`, seen from the side, and the way it went along `path`.
 
@@ -19,12 +24,11 @@ def strobe(
         mechanism: What moves.
         q: Configurations to draw, shape (n, nq); later ones are darker.
         path: Configurations along which sites (or bodies' centres) leave a line, shape (m, nq).
+        ground: A point and the normal of each plane to draw.
         side: The two world axes of the picture.
     """
     figure, axis = new_figure(figsize=(7.0, 4.6))
     poses = jax.jit(jax.vmap(lambda q: world_poses(mechanism, q)))
-    if "plane" in mechanism.shapes.kinds:
-        axis.axhline(0, color="0.4", lw=1, zorder=0)
     for body, point, color in _marks(mechanism):
         way = poses(path)
         line = way.position[:, body] + way.rotation[:, body] @ point
@@ -41,6 +45,12 @@ def strobe(
             color = _color(mechanism, i)
             axis.fill(*_hull(flat).T, fc=color, ec=color, alpha=0.6 * shade, lw=0.8, zorder=2 + k)
     axis.set_aspect("equal")
+    axis.autoscale_view()
+    axis.autoscale(False)  # the ground is endless; it does not count
+    for point, normal in ground:
+        a, b = point[list(side)], normal[list(side)]
+        if np.linalg.norm(b) > 1e-9:
+            axis.axline(a, a + np.array([b[1], -b[0]]), color="0.4", lw=1, zorder=0)
     axis.set_xlabel(f"{'xyz'[side[0]]} [m]")
     axis.set_ylabel(f"{'xyz'[side[1]]} [m]")
     return figure

@@ -14,14 +14,9 @@ import numpy as np
 from stiction.laws import HuntCrossley, impact
 from stiction.report.figures import new_figure
 from stiction.reproduce import foot
-from stiction.reproduce.registry import Check, Reproduction, check_close, reproduces
+from stiction.reproduce.registry import Check, Reproduction, check_below, check_close, reproduces
 
 DOCUMENT = "marhefka"
-
-
-def check_below(claim: str, value: float, bound: float) -> Check:
-    """The claim that an error is at most `bound`."""
-    return Check(claim, bool(value <= bound), float(value), f"at most {bound:g}", bound)
 
 
 class Impacts(NamedTuple):

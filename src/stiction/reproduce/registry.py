@@ -42,6 +42,11 @@ def check_close(claim: str, value: float, expected: float, tolerance: float) -> 
     return Check(claim, passed, float(value), float(expected), tolerance)
 
 
+def check_below(claim: str, value: float, bound: float) -> Check:
+    """The claim that an error is at most `bound`."""
+    return Check(claim, bool(value <= bound), float(value), f"at most {bound:g}", bound)
+
+
 @dataclass
 class Reproduction:
     """What one figure or table came out as: a picture, a table (rows of named values), checks."""

@@ -9,9 +9,12 @@ import numpy as np
 from stiction._arrays import Array
 from stiction._errors import InputError, unknown
 from stiction.engines import HarmonicControl, Solver, Trajectory, simulate
+from stiction.engines.runge_kutta import TABLEAUS
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
+from stiction.scenes.contact import build_contacts, build_law
 from stiction.scenes.scenario import Scenario
+from stiction.surfaces import Contacts
 
 
 @dataclass(frozen=True)
@@ -20,25 +23,40 @@ class Run:
 
     scenario: Scenario
     mechanism: Mechanism
+    contacts: Contacts | None  # None in free motion
     trajectory: Trajectory
+
+    @property
+    def contact_names(self) -> tuple[str, ...]:
+        """Names of the contacts, in order; none in free motion."""
+        return () if self.contacts is None else self.contacts.names
 
 
 def run_scenario(scenario: Scenario, folder: Path) -> Run:
     """Simulate a scenario whose files are relative to `folder`."""
     mechanism = build_mechanism(scenario, folder)
     q, v = initial_state(scenario, mechanism)
+    contacts = build_contacts(scenario, mechanism, folder)
     solver = scenario.solver
+    if contacts is not None and solver.method not in TABLEAUS:
+        raise InputError(
+            f"`solver.method` must be one of {', '.join(TABLEAUS)} where things touch,"
+            f" got {solver.method}"
+        )
     trajectory = simulate(
         mechanism,
         q,
         v,
         until=scenario.until,
+        contacts=contacts,
+        law=None if contacts is None else build_law(scenario.contact, contacts),
         control=build_control(scenario, mechanism),
         samples=scenario.samples,
         solver=Solver(solver.rtol, solver.atol, solver.method, solver.max_steps),
+        max_events=scenario.contact.max_events,
         throw=False,
     )
-    return Run(scenario, mechanism, trajectory.to_numpy())
+    return Run(scenario, mechanism, contacts, trajectory.to_numpy())
 
 
 def build_mechanism(scenario: Scenario, folder: Path) -> Mechanism:

@@ -90,7 +90,8 @@ def find_contacts(
     ground: Planes | None = None,
     field: HeightField | None = None,
     pairs: bool = True,
-) -> Contacts:
+    required: bool = True,
+) -> Contacts | None:
     """The contacts that a mechanism may have.
 
     Args:
@@ -100,6 +101,7 @@ def find_contacts(
         ground: Planes to touch; by default the plane geoms that stand still in the model.
         field: A height field to touch.
         pairs: Whether spheres of different bodies may touch each other.
+        required: Whether it is an error if nothing can touch; otherwise the answer is None.
     """
     ground = model_planes(mechanism) if ground is None else ground
     builder = _Builder(mechanism, ground, field)
@@ -107,7 +109,7 @@ def find_contacts(
         builder.add(name)
     if pairs:
         builder.add_pairs()
-    return builder.build()
+    return builder.build() if required or any(builder.names.values()) else None
 
 
 def model_planes(mechanism: Mechanism) -> Planes:

@@ -8,7 +8,8 @@ from stiction.laws.translate.contact import CompliantContact, Translation
 from stiction.laws.translate.drake import check_drake, from_drake, to_drake
 from stiction.laws.translate.drop import Check, Drop
 from stiction.laws.translate.exudyn import from_exudyn, to_exudyn
-from stiction.laws.translate.mujoco import check_mujoco, from_mujoco, to_mujoco
+from stiction.laws.translate.linear import Oscillator
+from stiction.laws.translate.mujoco import check_mujoco, from_mujoco, linear_to_mujoco, to_mujoco
 from stiction.laws.translate.simbody import from_simbody, to_simbody
 
 
@@ -60,6 +61,7 @@ __all__ = [
     "CompliantContact",
     "Drop",
     "Engine",
+    "Oscillator",
     "Translation",
     "check_drake",
     "check_mujoco",
@@ -68,6 +70,7 @@ __all__ = [
     "from_exudyn",
     "from_mujoco",
     "from_simbody",
+    "linear_to_mujoco",
     "to_chrono",
     "to_drake",
     "to_exudyn",

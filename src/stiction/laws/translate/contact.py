@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from stiction._errors import InputError
@@ -56,7 +57,7 @@ class CompliantContact:
             stiffness=self.stiffness, dissipation=self.dissipation, exponent=self.exponent
         )
 
-    @property
+    @cached_property
     def restitution(self) -> float:
         """Restitution of a free impact at the contact's speed [-]."""
         return float(restitution(self.speed, self.dissipation))
@@ -66,12 +67,12 @@ class CompliantContact:
         """The document's slope of restitution at low speed [s/m]."""
         return self.dissipation / 1.5
 
-    @property
+    @cached_property
     def peak_depth(self) -> float:
         """Greatest depth of a free impact at the contact's speed [m]."""
         return float(peak_depth(**self._impact()))
 
-    @property
+    @cached_property
     def duration(self) -> float:
         """Duration of a free impact at the contact's speed [s]."""
         return float(contact_duration(**self._impact()))

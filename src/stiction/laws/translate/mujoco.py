@@ -61,17 +61,44 @@ def to_mujoco(
         high=2 * ideal.damping_ratio + 0.1,
     )
     tuned = replace(ideal, damping_ratio=zeta if contact.dissipation else 0.0)
-    stiffness, damping = tuned.frequency**2, 2 * tuned.damping_ratio * tuned.frequency
-    solref = (-stiffness, -damping)
+    return _translation(tuned, contact.mu_dynamic, dt, impedance, _limits(contact, impedance))
+
+
+def linear_to_mujoco(
+    oscillator: Oscillator,
+    *,
+    mass: float,
+    mu: float = 0.0,
+    time_step: float | None = None,
+    impedance: float = IMPEDANCE,
+) -> Translation:
+    """A linear spring and damper in MuJoCo's words: the very law, so nothing is adjusted.
+
+    Args:
+        oscillator: Spring and damper for one mass.
+        mass: That mass [kg], for the record.
+        mu: Friction.
+        time_step: MuJoCo's [s]; if left out, a hundredth of a free impact's duration.
+        impedance: The constant impedance, in (0, 1).
+    """
+    dt = time_step or recommended_step(oscillator.duration)
+    return _translation(oscillator, mu, dt, impedance, _linear_limits(mass, impedance))
+
+
+def _translation(
+    oscillator: Oscillator, mu: float, dt: float, impedance: float, limits: tuple[str, ...]
+) -> Translation:
+    omega = oscillator.frequency
+    solref = (-(omega**2), -2 * oscillator.damping_ratio * omega)
     solimp = (impedance, impedance, 0.001, 0.5, 2.0)
-    friction = (contact.mu_dynamic, TORSIONAL, ROLLING)
+    friction = (mu, TORSIONAL, ROLLING)
     attributes = (
         f'solref="{_join(solref)}" solimp="{_join(solimp)}" friction="{_join(friction)}" condim="3"'
     )
     return Translation(
         engine="mujoco",
         parameters={"solref": solref, "solimp": solimp, "friction": friction, "timestep": dt},
-        limits=_limits(contact, impedance),
+        limits=limits,
         snippet=(
             f'<option timestep="{dt:g}" cone="elliptic"/>\n'
             f'<geom {attributes}/>  <!-- on both geoms, or on one with priority="1" -->'
@@ -156,15 +183,20 @@ def check_mujoco(contact: CompliantContact, translation: Translation) -> Check:
     return Check("mujoco", mujoco.__version__, drops)
 
 
+def _linear_limits(mass: float, impedance: float) -> tuple[str, ...]:
+    return (
+        f"stiffness and damping are per unit of effective mass: the numbers are for {mass:g} kg",
+        f"{impedance:.0%} of the weight is carried without depth (solimp): a body at rest sinks"
+        f" {1 - impedance:.0%} of weight over stiffness; with less it sinks and slips more",
+        "friction is regularized: a body below the cone creeps (raise impratio)",
+    )
+
+
 def _limits(contact: CompliantContact, impedance: float) -> tuple[str, ...]:
     limits = [
         "the law is a linear spring and damper: restitution is the same at every speed (here right"
         f" at {contact.speed:g} m/s), and the force jumps at touch",
-        "stiffness and damping are per unit of effective mass: the numbers are for"
-        f" {contact.mass:g} kg",
-        f"{impedance:.0%} of the weight is carried without depth (solimp): a body at rest sinks"
-        f" {1 - impedance:.0%} of weight over stiffness; with less it sinks and slips more",
-        "friction is regularized: a body below the cone creeps (raise impratio)",
+        *_linear_limits(contact.mass, impedance),
     ]
     if contact.exponent != 1:
         limits.append(

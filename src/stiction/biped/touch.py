@@ -1,0 +1,98 @@
+r"""Which points touch: rodic's functional coordinates, and how near zero they are.
+
+Of every point of the soles, the functional coordinates are its height above the support and its
+place along it, (21) of rodic; their rates are relative to the support, which may move, (25). In
+exact numbers a point touches if $g_N = 0$ and $\dot g_N = 0$ (the set $\Omega_N$ of (19)). Measured
+motion needs tolerances: skin and soles give way, markers and filters blur. Each point is given a
+nearness
+
+$$ a = \Big(1 - \frac{(g_N)_+}{g_0}\Big)_+ \Big(1 - \frac{|\dot g|}{v_0}\Big)_+ , $$
+
+1 where it rests on the ground, 0 from the tolerances on, and between them falling evenly, so that
+forces come and go without a jump.
+
+Two things are not known beforehand and are taken from the recording itself. A treadmill's **belt
+velocity** is that of points which are low and do not rise or fall. The **level** of a point is its
+height while it rests: models put the sole centimetres off, and skin and shoes differ.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+GAP_TOLERANCE = 0.03  # m
+SPEED_TOLERANCE = 1.0  # m/s
+# Slower than this [m/s], a support is taken to stand still; slower than that, a point to rest.
+_SLOWEST_BELT, _STEADY = 0.2, 0.1
+# A point counts as low in this part of the record, and as resting in this (slowest) part.
+_LOW, _RESTING = 0.3, 0.2
+
+
+@dataclass(frozen=True)
+class Touch:
+    """Functional coordinates of the points of all soles.
+
+    Attributes:
+        position: Where the points are [m].
+        gap: Height above the support less the point's level, g_N [m].
+        rate: Velocity relative to the support [m/s], in world axes.
+        gap_rate: Its upward part [m/s].
+        nearness: From 0, apart, to 1, at rest on the ground.
+        level: Height at which each point rests [m].
+        support_velocity: Of the ground or belt [m/s].
+    """
+
+    position: np.ndarray
+    gap: np.ndarray
+    rate: np.ndarray
+    gap_rate: np.ndarray
+    nearness: np.ndarray
+    level: np.ndarray
+    support_velocity: np.ndarray
+
+
+def touching(
+    position: np.ndarray,
+    velocity: np.ndarray,
+    up: np.ndarray,
+    *,
+    gap_tolerance: float = GAP_TOLERANCE,
+    speed_tolerance: float = SPEED_TOLERANCE,
+    level: float | None = None,
+) -> Touch:
+    """Functional coordinates and nearness of points.
+
+    Args:
+        position: Of the points, shape (n, n_points, 3) [m].
+        velocity: Likewise [m/s].
+        up: Unit vector out of the ground.
+        gap_tolerance: Height from which on a point does not touch, g_0 [m].
+        speed_tolerance: Speed from which on a point does not touch, v_0 [m/s].
+        level: Height of the ground [m]; none takes each point's level from the recording.
+    """
+    height, rise = position @ up, velocity @ up
+    belt = support_velocity(height, velocity, rise, up)
+    rate = velocity - belt
+    speed = np.linalg.norm(rate, axis=-1)
+    if level is None:
+        slow = speed <= np.quantile(speed, _RESTING, axis=0)
+        levels = np.nanmedian(np.where(slow, height, np.nan), axis=0)
+    else:
+        levels = np.full(height.shape[1], float(level))
+    gap = height - levels
+    near = np.clip(1 - np.maximum(gap, 0) / gap_tolerance, 0, 1)
+    nearness = near * np.clip(1 - speed / speed_tolerance, 0, 1)
+    return Touch(position, gap, rate, rise, nearness, levels, belt)
+
+
+def support_velocity(
+    height: np.ndarray, velocity: np.ndarray, rise: np.ndarray, up: np.ndarray
+) -> np.ndarray:
+    """The velocity of the ground: that of low points which neither rise nor fall [m/s]."""
+    low = height <= np.quantile(height, _LOW, axis=0)
+    resting = low & (np.abs(rise) < _STEADY)
+    if not resting.any():
+        return np.zeros(3)
+    belt = np.median(velocity[resting], axis=0)
+    belt = belt - (belt @ up) * up
+    return belt if np.linalg.norm(belt) > _SLOWEST_BELT else np.zeros(3)

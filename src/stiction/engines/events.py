@@ -1,0 +1,161 @@
+"""The list of events of a run, as people read it: one row for each contact that an event changed.
+
+kind       what happened at the contact
+impact     its velocity jumped
+zeno       an impact slower than the rest speed, with which an endless sequence of ever smaller ones
+           was ended; `limit` is when they would have ended
+jam        an impact without collision: no motion was consistent while the contact slid (Painlevé)
+touch      it closed without an impact
+lift-off   it opened
+stick      its sliding came to an end
+slip       it began to slide
+reversal   its sliding changed direction through zero
+rest       everything came to rest with this event (contact empty)
+switch     a guard of the control came to zero (contact empty)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from stiction.engines.forces import OPEN, SLIP, STICK
+from stiction.engines.happenings import GUARD, START, Happening
+from stiction.engines.result import Trajectory
+
+REST_SPEED = 1e-9  # everything slower than this is at rest [m/s, rad/s]
+REST_ACCELERATION = 1e-6  # [m/s², rad/s²]
+
+
+@dataclass(frozen=True)
+class Event:
+    """What an event did to one contact."""
+
+    time: float  # [s]
+    kind: str
+    contact: str
+    velocity_before: tuple[float, ...] = ()  # tangents, then normal [m/s]
+    velocity_after: tuple[float, ...] = ()
+    impulse: tuple[float, ...] = ()  # [N·s]
+    mu: float = float("nan")  # coefficient of friction that was used, |p_t| / p_n
+    kinetic_before: float = float("nan")  # of everything [J]
+    kinetic_after: float = float("nan")
+    removed: float = 0.0  # by energy control [J]
+    limit: float = float("nan")  # [s]
+    note: str = ""
+    index: int = field(default=-1, compare=False)  # in the trajectory's list
+
+    def as_row(self) -> dict[str, Any]:
+        """As plain data, under the names that files and `--json` have."""
+        row = {"t": self.time, **vars(self)}
+        del row["time"], row["index"]
+        return row
+
+
+def events_of(trajectory: Trajectory, names: Sequence[str]) -> list[Event]:
+    """The events of one run (not of a batch), in order.
+
+    Args:
+        trajectory: A run of the hybrid engine; free motion has no events.
+        names: Names of the contacts.
+    """
+    if trajectory.events is None:
+        return []
+    import jax
+
+    log: Happening = jax.tree.map(np.asarray, trajectory.events)
+    count = min(int(trajectory.n_events), len(log.time) - 1)
+    events: list[Event] = []
+    resting = False
+    for i in range(count):
+        row = jax.tree.map(lambda x, i=i: x[i], log)
+        events += _changes(row, names, i)
+        if row.cause.contact == GUARD:
+            events.append(_plain(row, "switch", i, f"guard {int(row.cause.function)}"))
+        rests = row.speed <= REST_SPEED and row.acceleration <= REST_ACCELERATION
+        if rests and not resting:
+            events.append(_plain(row, "rest", i))
+        resting = bool(rests)
+    return events
+
+
+def rest_time(trajectory: Trajectory) -> float | None:
+    """When everything came to rest for good [s]; None if it did not."""
+    v = np.asarray(trajectory.v)
+    ended = np.flatnonzero(np.isfinite(v).all(axis=1))
+    if ended.size == 0 or np.abs(v[ended[-1]]).max(initial=0.0) > REST_SPEED:
+        return None
+    if trajectory.events is None or int(trajectory.n_events) == 0:
+        return 0.0 if np.nanmax(np.abs(v), initial=0.0) <= REST_SPEED else None
+    last = min(int(trajectory.n_events), len(trajectory.events.time) - 1) - 1
+    log = trajectory.events
+    rests = log.speed[last] <= REST_SPEED and log.acceleration[last] <= REST_ACCELERATION
+    return float(log.time[last]) if rests else None
+
+
+def _plain(row: Happening, kind: str, index: int, note: str = "") -> Event:
+    return Event(
+        time=float(row.time),
+        kind=kind,
+        contact="",
+        kinetic_before=float(row.kinetic_before),
+        kinetic_after=float(row.kinetic_after),
+        note=note,
+        index=index,
+    )
+
+
+def _changes(row: Happening, names: Sequence[str], index: int) -> list[Event]:
+    events = []
+    for c, name in enumerate(names):
+        kind = _kind(row, c)
+        if kind is None:
+            continue
+        events.append(
+            Event(
+                time=float(row.time),
+                kind=kind,
+                contact=name,
+                velocity_before=tuple(row.velocity_before[c].tolist()),
+                velocity_after=tuple(row.velocity_after[c].tolist()),
+                impulse=tuple(row.impulse[c].tolist()),
+                mu=float(row.mu[c]),
+                kinetic_before=float(row.kinetic_before),
+                kinetic_after=float(row.kinetic_after),
+                removed=float(row.removed),
+                limit=float(row.limit[c]),
+                note=_note(row),
+                index=index,
+            )
+        )
+    return events
+
+
+def _kind(row: Happening, c: int) -> str | None:
+    """What happened to a contact; None if nothing did."""
+    before, after = int(row.modes_before[c]), int(row.modes_after[c])
+    if row.impact and np.any(row.impulse[c] != 0):
+        if row.tangential:
+            return "jam"
+        return "zeno" if np.isfinite(row.limit[c]) else "impact"
+    if row.cause.contact == START:
+        return None
+    if before == OPEN:
+        return None if after == OPEN else "touch"
+    if after == OPEN:
+        return "lift-off"
+    if before == SLIP and after == STICK:
+        return "stick"
+    if before == STICK and after == SLIP:
+        return "slip"
+    turned = float(np.sum(row.direction_before[c] * row.direction_after[c])) < 0
+    return "reversal" if before == after == SLIP and turned else None
+
+
+def _note(row: Happening) -> str:
+    if row.tangential:
+        return "no consistent motion while sliding; stopped by an impact without collision"
+    if not row.consistent:
+        return "no consistent motion was found; the nearest was taken"
+    return "other motions may be possible; contact was kept" if row.suspicious else ""

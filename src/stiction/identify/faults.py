@@ -1,0 +1,118 @@
+"""What is wrong with a recording that reads well: found before anything is computed or written."""
+
+import numpy as np
+
+from stiction._errors import InputError
+from stiction.identify.noise import white_noise
+from stiction.identify.recording import Recording
+from stiction.identify.setup import ContactSetup
+
+_SLOWEST = 0.5  # s between samples: beyond this the times are in another unit
+_FASTEST = 1e-6
+_STILL = 1e-12  # m and rad: a pose that moves less never moved
+_CLIPPED = 5  # equal extreme readings in a row that only a limit explains
+_AT_RANGE = 0.999
+_DEEPEST = 10  # body sizes: plates on springs yield, but not by more than this
+_CHANNELS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
+
+
+def check_recording(recording: Recording, setup: ContactSetup) -> None:
+    """Refuse times in the wrong unit, a pose that never moves and a sensor at its limit."""
+    for what, time in (("pose", recording.pose_time), ("wrench", recording.wrench_time)):
+        step = float(np.median(np.diff(time)))
+        if not _FASTEST < step < _SLOWEST:
+            raise InputError(
+                f"`{what}.time` of '{recording.name}' must step by 1 µs to 0.5 s, got {step:.3g} s"
+                f" (row 2 on); set units.time (now '{setup.units.time}')"
+            )
+    overlap = min(recording.pose_time[-1], recording.wrench_time[-1]) - max(
+        recording.pose_time[0], recording.wrench_time[0]
+    )
+    if overlap <= 0:
+        raise InputError(
+            f"`pose.time` and `wrench.time` of '{recording.name}' must overlap, got"
+            f" {recording.pose_time[0]:.6g} to {recording.pose_time[-1]:.6g} s and"
+            f" {recording.wrench_time[0]:.6g} to {recording.wrench_time[-1]:.6g} s;"
+            " set wrench.delay to the difference of the clocks"
+        )
+    moved = np.ptp(recording.position, axis=0).max()
+    turned = np.abs(recording.rotation - recording.rotation[:1]).max()
+    if max(moved, turned) < _STILL:
+        raise InputError(
+            f"the pose in '{recording.name}' never changes (rows 1 to {len(recording.pose_time)});"
+            " is the motion sensor tracking? nothing can be identified from it"
+        )
+    _check_saturation(recording, setup)
+
+
+def _check_saturation(recording: Recording, setup: ContactSetup) -> None:
+    limits = setup.wrench.range
+    for i, channel in enumerate(_CHANNELS):
+        values = recording.wrench[:, i]
+        if limits is not None:
+            limit = limits.force if i < 3 else limits.moment
+            over = np.abs(values) >= _AT_RANGE * limit
+            if np.any(over):
+                row = int(np.flatnonzero(over)[0]) + 1
+                raise InputError(
+                    f"{channel} must stay inside the sensor's range ±{limit:g}, got"
+                    f" {values[row - 1]:.6g} in row {row} of '{recording.name}';"
+                    " repeat the test with less force or cut the log there"
+                )
+            continue
+        row = _clipped(values)
+        if row is not None:
+            raise InputError(
+                f"{channel} in '{recording.name}' is stuck at its extreme {values[row]:.6g} from"
+                f" row {row + 1} on, as a saturated sensor is; set wrench.range to its limits if"
+                " it is not, or cut the log there"
+            )
+
+
+def _clipped(values: np.ndarray) -> int | None:
+    """The first row of a run of equal extreme readings in a channel that is otherwise noisy."""
+    span = np.ptp(values)
+    if span == 0 or white_noise(values) < 1e-6 * span:
+        return None  # nothing measured, or computed without noise
+    for extreme in (values.max(), values.min()):
+        at = values == extreme
+        if np.all(np.abs(values[at]) < 1e-3 * span):
+            continue  # rests at zero
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], at.astype(int), [0]])))
+        starts, ends = edges[::2], edges[1::2]
+        long = np.flatnonzero(ends - starts >= _CLIPPED)
+        if len(long):
+            return int(starts[long[0]])
+    return None
+
+
+def check_touch(
+    recording: Recording, setup: ContactSetup, depth: np.ndarray, near: np.ndarray, size: float
+) -> None:
+    """Refuse a test without contact, and depths that only a wrong unit explains.
+
+    Args:
+        recording: The test.
+        setup: For what it says of units.
+        depth: Of every candidate at every pose [m], samples first.
+        near: Which of them lie over their plate.
+        size: Of the body [m].
+    """
+    deep = np.where(near, depth, -np.inf)
+    deepest = deep.reshape(len(deep), -1).max(axis=1)
+    wrong = deepest > _DEEPEST * size
+    if np.any(wrong):
+        row = int(np.flatnonzero(wrong)[0])
+        raise InputError(
+            f"the depth must be less than {_DEEPEST} times the body's size {size:.3g} m, got"
+            f" {deepest[row]:.3g} m in row {row + 1} of '{recording.name}'; check units.length (now"
+            f" '{setup.units.length}'), the frames and the surfaces"
+        )
+    if not np.any(deepest > 0):
+        row = int(np.argmax(np.max(depth.reshape(len(depth), -1), axis=1)))
+        gap = -float(np.max(depth[row]))
+        raise InputError(
+            f"no contact at all in '{recording.name}': the body comes nearest to a surface in row"
+            f" {row + 1}, {gap:.3g} m away; check units.length (now '{setup.units.length}'),"
+            " the frames and the surfaces"
+        )

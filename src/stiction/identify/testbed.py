@@ -1,0 +1,196 @@
+"""A virtual testbed: a robot moves a peg against spring plates; two sensors record it.
+
+The robot follows a smooth path through waypoints. The plates push back by the setup's own contact
+law with known parameters. The motion sensor reads poses, the force-torque sensor wrenches, each at
+its rate and with its noise: logs with a known answer (ma Sec. 3).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.interpolate import BSpline, make_interp_spline
+from scipy.spatial.transform import Rotation
+
+from stiction._arrays import Array, Float
+from stiction._errors import InputError
+from stiction.identify.bristles import follow_bristles
+from stiction.identify.build import build_inertia, build_model, model_values
+from stiction.identify.contacts import Motion
+from stiction.identify.model import ContactModel, wrench
+from stiction.identify.recording import Recording
+from stiction.identify.regression import contacts_of, loaded_of
+from stiction.identify.setup import ContactSetup, Testbed
+from stiction.identify.stages import inertial
+from stiction.identify.tables import SI
+from stiction.identify.trajectory import acceleration_of, motion_of
+
+
+@dataclass(frozen=True)
+class VirtualTest:
+    """One virtual test: what the sensors recorded, and what was true.
+
+    Attributes:
+        recording: As a log would give it, with noise.
+        motion: True motion at the wrench's times.
+        wrench: True wrench at these times.
+    """
+
+    recording: Recording
+    motion: Motion
+    wrench: Float[np.ndarray, "m 6"]
+
+
+class RobotPath:
+    """A path with continuous accelerations through waypoints, at rest at both ends."""
+
+    def __init__(self, waypoints: Float[np.ndarray, "w 7"]):
+        w = np.asarray(waypoints, dtype=float)
+        turns = np.radians(w[:, 4:])
+        angle = np.linalg.norm(turns, axis=1, keepdims=True)
+        # Rodrigues parameters tan(angle/2) × axis
+        half = np.where(angle > 0, np.tan(angle / 2) / np.where(angle > 0, angle, 1.0), 0.5)
+        x = np.concatenate([w[:, 1:4], turns * half], axis=1)
+        rest = [(1, np.zeros(6)), (2, np.zeros(6))]
+        self.start, self.end = float(w[0, 0]), float(w[-1, 0])
+        self._x: BSpline = make_interp_spline(w[:, 0], x, k=5, bc_type=(rest, rest))
+
+    def __call__(self, time: Float[np.ndarray, " n"]) -> tuple[Motion, Float[Array, "n 6"]]:
+        """The motion and the accelerations at these times."""
+        t = np.clip(time, self.start, self.end)
+        return _moving(*(jnp.asarray(self._x(t, nu=d)) for d in range(3)))
+
+
+@jax.jit
+def _moving(x, v, a):
+    one = lambda x, v, a: (  # noqa: E731
+        motion_of(jnp.eye(3), x, v),
+        jnp.concatenate(acceleration_of(jnp.eye(3), x, v, a)),
+    )
+    return jax.vmap(one)(x, v, a)
+
+
+@eqx.filter_jit
+def _wrenches(model, theta, motion, bristles):
+    per_sample = None if bristles is None else 0
+    return jax.vmap(lambda m, b: wrench(model, theta, m, b), (0, per_sample))(motion, bristles)
+
+
+def wrench_along(
+    model: ContactModel,
+    theta: Float[Array, " p"],
+    motion: Motion,
+    stretch_limit: dict[str, float] | None = None,
+) -> Float[np.ndarray, "n 6"]:
+    """The wrench of the contacts along a motion, samples in the order of time."""
+    bristles = None
+    if model.has_bristles:
+        limits = stretch_limit or {}
+        by_plate = [limits.get(model.materials[i].name, 0.0) for i in model.material_of]
+        found = contacts_of(model, theta, motion)
+        loaded = loaded_of(model, theta, found)
+        bristles = follow_bristles(found, loaded, jnp.asarray(by_plate))
+    return np.asarray(_wrenches(model, theta, motion, bristles))
+
+
+def _truth(model: ContactModel, bed: Testbed) -> tuple[Array, dict[str, float]]:
+    limits = {
+        m.name: bed.truth[f"{m.name}.s_max"]
+        for m in model.materials
+        if m.bristle and f"{m.name}.s_max" in bed.truth
+    }
+    if len(limits) < sum(m.bristle for m in model.materials):
+        raise InputError("`testbed.truth` lacks `surface.s_max` [m] of a surface with bristles")
+    return model_values(model, bed.truth), limits
+
+
+def virtual_test(
+    setup: ContactSetup, folder: Path = Path(), *, number: int = 0, quiet: bool = False
+) -> VirtualTest:
+    """Run one virtual test of a setup that has a `testbed`.
+
+    Args:
+        setup: With `testbed`.
+        folder: Where mesh files of the setup lie.
+        number: Of the test; with the setup's seed it fixes all noise.
+        quiet: Without any noise.
+    """
+    if setup.testbed is None:
+        raise InputError("the setup has no `testbed`; add one to make virtual logs")
+    bed = setup.testbed
+    model, inertia = build_model(setup, folder), build_inertia(setup)
+    theta, limits = _truth(model, bed)
+    random = np.random.default_rng([bed.seed, number])
+    waypoints = np.array(bed.waypoints)
+    waypoints[:, 1:4] += bed.repeatability * random.standard_normal((len(waypoints), 3))
+    path = RobotPath(waypoints)
+    pose_time, wrench_time = (
+        np.arange(path.start, path.end + 1e-9, keep / rate)
+        for keep, rate in zip(bed.keep_every, (bed.motion_rate, bed.wrench_rate), strict=True)
+    )
+    motion, _ = path(pose_time)
+    at_wrench, acceleration = path(wrench_time)
+    w = wrench_along(model, theta, at_wrench, limits)
+    if inertia is not None:
+        w = w + inertial(model, inertia, at_wrench, acceleration)
+    loud = 0.0 if quiet else 1.0
+    position = np.asarray(motion.position)
+    position = position + loud * bed.position_noise * random.standard_normal(position.shape)
+    shake = loud * bed.rotation_noise * random.standard_normal(position.shape)
+    rotation = np.asarray(motion.rotation) @ Rotation.from_rotvec(shake).as_matrix()
+    size = np.repeat([bed.force_noise, bed.moment_noise], 3)
+    measured = w + loud * size * random.standard_normal(w.shape)
+    twist = None
+    if setup.pose.velocity is not None:
+        twist = np.concatenate([motion.velocity, motion.angular_velocity], axis=1)
+    name = f"test-{number + 1:02d}"
+    recording = Recording(
+        name, pose_time, position, rotation, wrench_time + bed.delay, measured, twist
+    )
+    return VirtualTest(recording, at_wrench, w)
+
+
+def log_columns(recording: Recording, setup: ContactSetup) -> dict[str, np.ndarray]:
+    """A recording as the columns, units and axes of the setup's log."""
+    p, w, units = setup.pose, setup.wrench, setup.units
+    if p.quaternion is None and p.rotation_vector is None and p.euler is None:
+        raise InputError("`pose` must name columns of the orientation to write a log")
+    out: dict[str, np.ndarray] = {p.time: recording.pose_time / SI["time"][units.time]}
+    turn = Rotation.from_rotvec(p.body_rotation).as_matrix()
+    R = recording.rotation @ turn.T
+    position = recording.position - R @ np.array(p.body_position)
+    out |= dict(zip(p.position, position.T / SI["length"][units.length], strict=True))
+    rotations = Rotation.from_matrix(R)
+    if p.quaternion is not None:
+        q = rotations.as_quat(scalar_first=p.quaternion_order == "wxyz")
+        out |= dict(zip(p.quaternion, q.T, strict=True))
+    else:
+        names = p.rotation_vector or p.euler
+        angles = rotations.as_rotvec() if p.rotation_vector else rotations.as_euler(p.euler_axes)
+        out |= dict(zip(names, angles.T / SI["angle"][units.angle], strict=True))
+    if recording.twist is not None and p.velocity is not None and p.angular_velocity is not None:
+        twist = recording.twist.reshape(-1, 2, 3)
+        if p.rates_in == "body":
+            twist = np.einsum("nji,nkj->nki", R, twist)
+        out |= dict(zip(p.velocity, twist[:, 0].T / SI["length"][units.length], strict=True))
+        out |= dict(zip(p.angular_velocity, twist[:, 1].T / SI["angle"][units.angle], strict=True))
+    axes = Rotation.from_rotvec(w.rotation).as_matrix()
+    sign = 1.0 if w.acts_on == "moving" else -1.0
+    force, moment = (sign * part @ axes for part in np.split(recording.wrench, 2, axis=1))
+    out[w.time] = recording.wrench_time / SI["time"][units.time]
+    out |= dict(zip(w.force, force.T / SI["force"][units.force], strict=True))
+    out |= dict(zip(w.moment, moment.T / SI["moment"][units.moment], strict=True))
+    return out
+
+
+def write_log(recording: Recording, setup: ContactSetup, path: Path) -> None:
+    """Write a log as CSV; the shorter of two streams ends in empty cells."""
+    import pandas as pd
+
+    columns = log_columns(recording, setup)
+    pd.DataFrame({k: pd.Series(v) for k, v in columns.items()}).to_csv(
+        path, index=False, float_format="%.17g"
+    )

@@ -1,0 +1,126 @@
+"""From the fields of a scenario to what may touch, and to the law that holds there."""
+
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+
+from stiction._errors import InputError, unknown
+from stiction.engines import Hybrid
+from stiction.mechanism import Mechanism
+from stiction.scenes.scenario import ContactFields, FieldFields, GroundFields, PerContact, Scenario
+from stiction.surfaces import (
+    Contacts,
+    HeightField,
+    Motion,
+    Planes,
+    find_contacts,
+    model_planes,
+    planes,
+    slope_rotation,
+)
+
+
+def build_contacts(scenario: Scenario, mechanism: Mechanism, folder: Path) -> Contacts | None:
+    """What may touch; None if nothing can, or if the scenario says so."""
+    fields = scenario.contact
+    if fields.law == "none":
+        return None
+    field = _height_field(scenario.ground.field, folder)
+    ground = build_ground(scenario.ground, mechanism, field is not None)
+    wanted = fields.law is not None or fields.points is not None or field is not None
+    return find_contacts(
+        mechanism,
+        points=fields.points,
+        ground=ground,
+        field=field,
+        pairs=fields.pairs,
+        required=wanted,
+    )
+
+
+def build_ground(fields: GroundFields, mechanism: Mechanism, has_field: bool) -> Planes:
+    """The planes of the model, tilted and moved; one through the origin if the scenario needs it.
+
+    A tilt turns each plane about the y axis through its own point.
+    """
+    ground = model_planes(mechanism)
+    given = fields != GroundFields(field=fields.field)
+    if not ground.names and given and not has_field:
+        ground = planes([np.zeros(3)], [np.eye(3)], ["ground"])
+    n = len(ground.names)
+    tilt = slope_rotation(np.deg2rad(fields.slope_deg))
+    rotations = [tilt @ R for R in np.asarray(ground.rotation)]
+
+    def each(value: object) -> jnp.ndarray:
+        return jnp.asarray(np.tile(np.asarray(value, float), (n, *[1] * np.ndim(value))))
+
+    moves = (fields.velocity, fields.amplitude, fields.frequency, fields.phase, fields.belt)
+    motion = Motion(*map(each, moves))
+    return planes(list(np.asarray(ground.position)), rotations, list(ground.names), motion)
+
+
+def build_law(fields: ContactFields, contacts: Contacts) -> Hybrid:
+    """The hybrid law of a scenario."""
+    defaults = ContactFields()
+    names = (
+        "restitution", "mu_static", "mu_dynamic", "rest_speed", "stribeck_speed",
+        "stribeck_exponent",
+    )  # fmt: skip
+    values = {
+        name: per_contact(name, getattr(fields, name), getattr(defaults, name), contacts)
+        for name in names
+    }
+    controlled = fields.energetic != "off"
+    method = fields.energy_method or ("scale" if controlled else "off")
+    return Hybrid(
+        **values,
+        energetic=fields.energetic if controlled else 1.0,
+        impact=fields.impact,
+        energy_method=method if controlled else "off",
+    )
+
+
+def per_contact(
+    field: str, given: PerContact, default: PerContact, contacts: Contacts
+) -> jnp.ndarray:
+    """One value for each contact."""
+    n = contacts.count
+    if isinstance(given, dict):
+        values = np.full(n, default, float)
+        for name, value in given.items():
+            if name not in contacts.names:
+                raise unknown(f"contact in `contact.{field}`", name, contacts.names)
+            values[contacts.names.index(name)] = value
+        return jnp.asarray(values)
+    if isinstance(given, list) and len(given) != n:
+        raise InputError(
+            f"`contact.{field}` must be one number or {n} (one for each contact:"
+            f" {', '.join(contacts.names)}), got {len(given)}"
+        )
+    return jnp.asarray(np.broadcast_to(np.array(given, float), (n,)).copy())
+
+
+def _height_field(fields: FieldFields | None, folder: Path) -> HeightField | None:
+    if fields is None:
+        return None
+    if isinstance(fields.heights, str):
+        try:
+            heights = np.loadtxt(folder / fields.heights, delimiter=",", ndmin=2)
+        except (OSError, ValueError) as error:
+            raise InputError(f"`ground.field.heights` cannot be read: {error}") from None
+    else:
+        lengths = {len(row) for row in fields.heights}
+        if len(lengths) != 1:
+            raise InputError("`ground.field.heights` must have rows of one length")
+        heights = np.array(fields.heights)
+    if min(heights.shape, default=0) < 2 or not np.isfinite(heights).all():
+        raise InputError(
+            f"`ground.field.heights` must be at least 2 x 2 finite numbers, got {heights.shape}"
+        )
+    spacing = jnp.asarray(np.array(fields.spacing, float))
+    if not bool(jnp.all(spacing > 0)):
+        raise InputError(f"`ground.field.spacing` must be positive, got {fields.spacing}")
+    return HeightField(
+        jnp.asarray(np.array(fields.position, float)), spacing, jnp.asarray(heights), "field"
+    )

@@ -1,0 +1,181 @@
+"""Coordinates from markers, and OpenSim's motion on the 38-DOF human."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers_biped import EVERY_JOINT, person
+from numpy.testing import assert_allclose
+
+from stiction import InputError
+from stiction.biped import read_osim
+from stiction.biped.coordinates import coordinates_of
+from stiction.biped.inverse_kinematics import coordinates_from_markers
+from stiction.biped.recording import Markers, Table
+from stiction.biped.recording.c3d import read_c3d_markers, read_c3d_plates
+from stiction.biped.retarget import TRUNK_LEAN
+from stiction.biped.subject import Points, Subject
+
+
+@pytest.fixture(scope="module")
+def marked():
+    """The model of every joint with four markers on each body, and a motion seen through them."""
+    subject = read_osim(EVERY_JOINT)
+    rng = np.random.default_rng(0)
+    bodies = np.repeat(np.arange(1, len(subject.body_names)), 4)
+    position = 0.2 * rng.standard_normal((len(bodies), 3))
+    names = tuple(f"m{i}" for i in range(len(bodies)))
+    points = Points(names, bodies, position, np.zeros(len(bodies)))
+    subject = replace(subject, markers=points)
+    time = np.arange(25) / 50
+    q = subject.defaults + 0.3 * np.sin(
+        time[:, None] * rng.uniform(1, 3, len(subject.coordinates))
+        + rng.uniform(0, 6, len(subject.coordinates))
+    )
+    names_of = [c.name for c in subject.coordinates]
+    q[:, names_of.index("follower")] = 0.5 * q[:, names_of.index("knee")] + 0.1
+    return subject, time, q, _seen(subject, q)
+
+
+def _seen(subject: Subject, q):
+    poses, points = subject.poses(q), subject.markers
+    turned = np.einsum("nkij,kj->nki", poses.rotation[:, points.bodies], points.position)
+    return poses.position[:, points.bodies] + turned
+
+
+def test_markers_give_back_the_coordinates(marked):
+    subject, time, q, seen = marked
+    seen = seen.copy()
+    seen[5, 7] = np.nan  # one marker is out of sight for a frame
+    table = coordinates_from_markers(Markers("m.trc", time, subject.markers.names, seen), subject)
+    free = [i for i, c in enumerate(subject.coordinates) if not c.follows]
+    assert table.names == tuple(subject.coordinates[i].name for i in free)
+    assert_allclose(table.values, q[:, free], atol=1e-6)
+    assert "root mean square error 0.0 mm" in table.notes[0]
+
+
+def test_markers_in_another_frame_are_refused_with_the_fix(marked):
+    subject, time, _, seen = marked
+    z_up = seen @ np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]]).T
+    with pytest.raises(InputError, match=r"up along z, the model along y.*--marker-axes x,z,-y"):
+        coordinates_from_markers(Markers("m.trc", time, subject.markers.names, z_up), subject)
+
+
+def test_markers_of_someone_else_are_refused(marked):
+    subject, time, _, seen = marked
+    other = tuple(f"x{i}" for i in range(len(subject.markers)))
+    with pytest.raises(InputError, match="share at least four marker names"):
+        coordinates_from_markers(Markers("m.trc", time, other, seen), subject)
+    with pytest.raises(InputError, match="has no markers"):
+        coordinates_from_markers(Markers("m.trc", time, other, seen), person())
+
+
+def opensim_motion(degrees=True, **angles) -> Table:
+    names = ("pelvis_tilt", "pelvis_list", "pelvis_rotation", "pelvis_tx", "pelvis_ty", "pelvis_tz")
+    values = dict.fromkeys(names, 0.0) | {"pelvis_ty": 0.95} | angles
+    row = np.array(list(values.values()))
+    return Table("walk.mot", np.arange(20) / 60, tuple(values), np.tile(row, (20, 1)), degrees)
+
+
+def human_pose(table):
+    subject = person(1.8, 72.6)
+    q, notes = coordinates_of(table, subject)
+    assert any("carried over to the human" in n for n in notes)
+    return subject, q, subject.poses(q[:1])
+
+
+def test_opensims_pelvis_carries_the_humans_base():
+    """x forward, y up, z right there; x forward, y left, z up here."""
+    subject, _, pose = human_pose(
+        opensim_motion(pelvis_tx=1.0, pelvis_tz=0.3, pelvis_rotation=30.0)
+    )
+    pelvis = subject.body("pelvis")
+    ahead = pose.rotation[0, pelvis] @ [1, 0, 0]
+    # A turn to the left about the vertical, by thirty degrees.
+    assert_allclose(ahead, [np.cos(np.pi / 6), np.sin(np.pi / 6), 0], atol=1e-12)
+    assert abs(pose.position[0, pelvis, 1] + 0.3) < 0.06
+    assert 0.8 < pose.position[0, pelvis, 2] < 0.95
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_limbs_bend_the_way_they_do_in_opensim(sign):
+    """Hip and knee flexion bring the thigh forward and the shank back, old models or new."""
+    angles = {"hip_flexion_r": 40.0, "knee_angle_r": sign * 60.0, "ankle_angle_r": 10.0}
+    subject, _, pose = human_pose(opensim_motion(**angles))
+    at = {
+        n: pose.position[0, subject.body(n)] for n in ("right_thigh", "right_shank", "right_foot")
+    }
+    thigh, shank = at["right_shank"] - at["right_thigh"], at["right_foot"] - at["right_shank"]
+    assert_allclose(np.degrees(np.arctan2(thigh[0], -thigh[2])), 40, atol=1e-9)
+    assert_allclose(np.degrees(np.arctan2(shank[0], -shank[2])), -20, atol=1e-9)
+
+
+def test_the_trunk_is_brought_over_the_hips():
+    subject, q, _ = human_pose(opensim_motion(lumbar_extension=-10.0))
+    names = [c.name for c in subject.coordinates]
+    assert_allclose(q[0, names.index("waist_flexion")], np.radians(10) - TRUNK_LEAN)
+
+
+def test_a_pelvis_without_height_is_refused():
+    table = opensim_motion()
+    keep = [k for k, n in enumerate(table.names) if n != "pelvis_ty"]
+    table = replace(table, names=tuple(table.names[k] for k in keep), values=table.values[:, keep])
+    with pytest.raises(InputError, match="floating base, but 'pelvis_ty' is missing"):
+        coordinates_of(table, person())
+
+
+@pytest.fixture
+def c3d_file(tmp_path):
+    """Two markers at 100 Hz and a plate at 1 kHz, 700 N up, ten centimetres from its middle."""
+    ezc3d = pytest.importorskip("ezc3d")
+    file = ezc3d.c3d()
+    file["parameters"]["POINT"]["RATE"]["value"] = [100]
+    file["parameters"]["POINT"]["LABELS"]["value"] = ["heel", "toe"]
+    file["parameters"]["POINT"]["UNITS"]["value"] = ["mm"]
+    points = np.ones((4, 2, 50))
+    points[:3] = np.arange(3)[:, None, None] * 1000.0
+    file["data"]["points"] = points
+    file["parameters"]["ANALOG"]["RATE"]["value"] = [1000]
+    file["parameters"]["ANALOG"]["LABELS"]["value"] = ["Fx", "Fy", "Fz", "Mx", "My", "Mz"]
+    file["parameters"]["ANALOG"]["UNITS"]["value"] = ["N", "N", "N", "Nmm", "Nmm", "Nmm"]
+    analogs = np.zeros((1, 6, 500))
+    analogs[0, 2], analogs[0, 4] = -700.0, 700.0 * 100
+    file["data"]["analogs"] = analogs
+    plate = file["parameters"]["FORCE_PLATFORM"]
+    for name, value in (("USED", [1]), ("TYPE", [2]), ("ZERO", [1, 0])):
+        plate[name]["value"] = value
+    plate["CHANNEL"]["value"] = np.arange(1, 7)[:, None]
+    plate["CORNERS"]["value"] = np.array(
+        [[[200.0], [200], [-200], [-200]], [[300], [-300], [-300], [300]], [[0], [0], [0], [0]]]
+    )
+    plate["ORIGIN"]["value"] = np.array([[0.0], [0], [-20]])
+    path = tmp_path / "trial.c3d"
+    file.write(str(path))
+    return path
+
+
+def test_c3d_markers_are_in_metres(c3d_file):
+    markers = read_c3d_markers(c3d_file)
+    assert markers.names == ("heel", "toe")
+    assert markers.position.shape == (50, 2, 3)
+    assert_allclose(markers.position[7, 1], [0, 1, 2], atol=1e-6)
+    assert_allclose(np.diff(markers.time), 0.01)
+
+
+def test_c3d_plates_push_where_they_are_stood_on(c3d_file):
+    plates = read_c3d_plates(c3d_file)
+    assert_allclose(np.diff(plates.time), 0.001, atol=1e-12)
+    (plate,) = plates.plates
+    assert_allclose(plate.force[3], [0, 0, 700], atol=1e-3)
+    assert_allclose(np.abs(plate.point[3]), [0, 0.1, 0], atol=1e-4)
+
+
+def test_c3d_files_that_are_none_are_refused(tmp_path):
+    pytest.importorskip("ezc3d")
+    path = tmp_path / "a.c3d"
+    path.write_text("not a c3d file")
+    for read in (read_c3d_markers, read_c3d_plates):
+        with pytest.raises(InputError, match="readable"):
+            read(path)
+        with pytest.raises(InputError, match="no file"):
+            read(tmp_path / "absent.c3d")

@@ -1,0 +1,103 @@
+"""The filters: gain, lag, ends, derivatives, and the choice of the cut-off."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from stiction import InputError
+from stiction.biped.smoothing import choose_cutoff, low_pass, smooth
+
+FILTERS = ["spline", "butterworth"]
+RATE = 100.0
+TIME = np.arange(1000) / RATE
+MIDDLE = slice(300, -300)
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+@pytest.mark.parametrize("cutoff", [3.0, 6.0, 12.0])
+def test_the_gain_at_the_cutoff_is_the_root_of_a_half(filter, cutoff):
+    wave = np.sin(2 * np.pi * cutoff * TIME)[:, None]
+    passed = low_pass(wave, 1 / RATE, cutoff, filter)[MIDDLE]
+    gain = np.abs(passed).max() / np.abs(wave[MIDDLE]).max()
+    assert_allclose(gain, np.sqrt(0.5), rtol=2e-3)  # samples do not hit the crests
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+def test_what_is_slow_passes_and_what_is_fast_does_not(filter):
+    slow, fast = (np.sin(2 * np.pi * f * TIME)[:, None] for f in (0.5, 40.0))
+    assert_allclose(low_pass(slow, 1 / RATE, 6.0, filter)[MIDDLE], slow[MIDDLE], atol=2e-3)
+    assert np.abs(low_pass(fast, 1 / RATE, 6.0, filter)[MIDDLE]).max() < 2e-3
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+def test_there_is_no_lag(filter):
+    """A symmetric bump stays symmetric about its middle."""
+    bump = np.exp(-(((TIME - 5.0) / 0.05) ** 2))[:, None]
+    passed = low_pass(bump, 1 / RATE, 5.0, filter)[:, 0]
+    assert_allclose(passed[501:900], passed[499:100:-1], atol=1e-10)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.floats(-2, 2), min_size=3, max_size=3), st.floats(2.0, 20.0))
+def test_constant_acceleration_passes_unchanged_ends_and_all(coefficients, cutoff):
+    """The penalty is on jerk: parabolas have none, so the ends are not pulled to rest."""
+    a, b, c = coefficients
+    t = TIME[:200]
+    motion = smooth(t, (a + b * t + c * t**2)[:, None], cutoff=cutoff)
+    assert_allclose(motion.q[:, 0], a + b * t + c * t**2, atol=1e-7)
+    assert_allclose(motion.acceleration[:, 0], 2 * c, atol=1e-4)
+
+
+def test_derivatives_are_those_of_the_positions():
+    q = np.stack([np.sin(2 * TIME), np.cos(3 * TIME)], axis=1)
+    motion = smooth(TIME, q, filter="none")
+    assert_allclose(motion.rate[:, 0], 2 * np.cos(2 * TIME), atol=1e-6)
+    assert_allclose(motion.acceleration[:, 1], -9 * np.cos(3 * TIME), atol=1e-4)
+    assert np.isinf(motion.cutoff)
+    assert not motion.chosen
+
+
+def noisy(level, seed=0, columns=8):
+    rng = np.random.default_rng(seed)
+    phase = rng.uniform(0, 2 * np.pi, (columns, 6))
+    gait = sum(
+        0.5 / k**2 * np.sin(2 * np.pi * k * TIME[:, None] + phase[:, k]) for k in range(1, 6)
+    )
+    return gait, gait + level * rng.standard_normal(gait.shape)
+
+
+def test_more_noise_means_a_lower_cutoff():
+    cutoffs = [choose_cutoff(noisy(level)[1], 1 / RATE) for level in (1e-3, 1e-2, 1e-1)]
+    assert cutoffs[0] > cutoffs[1] > cutoffs[2]
+    assert all(1 <= c <= 25 for c in cutoffs)
+
+
+def test_the_chosen_cutoff_is_near_the_best_one():
+    """Error of the filtered signal at most twice the least that any cut-off reaches."""
+    clean, dirty = noisy(0.01)
+
+    def error(cutoff):
+        return np.sqrt(np.mean((low_pass(dirty, 1 / RATE, cutoff, "spline") - clean) ** 2))
+
+    best = min(error(c) for c in np.arange(1, 25, 0.5))
+    assert error(choose_cutoff(dirty, 1 / RATE)) < 2 * best
+
+
+def test_what_is_smooth_already_is_left_alone():
+    assert np.isinf(choose_cutoff(noisy(0.0)[0], 1 / RATE))
+    assert np.isinf(choose_cutoff(np.ones((50, 3)), 1 / RATE))
+
+
+@pytest.mark.parametrize("cutoff", [0.0, -3.0, 50.0, 80.0, float("nan")])
+def test_impossible_cutoffs_are_refused(cutoff):
+    with pytest.raises(InputError, match="cutoff"):
+        smooth(TIME, np.ones((1000, 1)), cutoff=cutoff)
+
+
+def test_unknown_filters_and_short_records_are_refused():
+    with pytest.raises(InputError, match="no filter 'kalman'"):
+        smooth(TIME, np.ones((1000, 1)), filter="kalman")
+    with pytest.raises(InputError, match="at least 8 rows"):
+        smooth(TIME[:5], np.ones((5, 1)))
