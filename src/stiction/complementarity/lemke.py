@@ -33,6 +33,8 @@ from stiction.complementarity._scaling import equilibrate
 PIVOT_TOLERANCE_POWER = 0.6
 # Ratios closer than this (relative, and absolute for the scaled problem) are equal (4e-10).
 TIE_TOLERANCE_POWER = 0.6
+# Rows up to this length are updated by products (measured on CPUs: a third faster at 24).
+SHORT_ROW = 48
 # Covering vectors tried before a ray, or a solution spoilt by rounding, is believed.
 ATTEMPTS = 3
 
@@ -220,7 +222,7 @@ def _pivot(state: LemkeState, max_pivots) -> LemkeState:
     k, l, c, rho = state.k, state.l, state.c, state.rho
     row = jnp.arange(state.q.shape[0], dtype=jnp.int32)
     run = state.status == RUNNING
-    D = jnp.where((row == k)[None, :], state.spare[:, None], state.D)
+    D = _with_column(state.D, row == k, state.spare)
     D = jnp.where((row == k)[:, None], 0, D) + c[:, None] * rho[None, :]
     # z0's row: nothing special but its place.
     row0 = jnp.where(row == k, state.spare[k], state.row0) + c[l] * rho
@@ -242,6 +244,15 @@ def _pivot(state: LemkeState, max_pivots) -> LemkeState:
         pivots=pivots,
         status=status,
     )
+
+
+def _with_column(D, here, column):
+    """D with the column marked by `here` replaced."""
+    if D.shape[1] > SHORT_ROW:
+        return jnp.where(here[None, :], column[:, None], D)
+    # The compiler does not vectorize a selection within short rows; products it does.
+    here = here.astype(D.dtype)
+    return D * (1 - here)[None, :] + column[:, None] * here[None, :]
 
 
 @jax.custom_batching.custom_vmap
