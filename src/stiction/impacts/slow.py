@@ -15,7 +15,7 @@ from stiction.mechanism.linear import solve_redundant
 
 
 def bring_to_rest(problem: ImpactProblem, still: Bool[Array, "n"]) -> ImpactSolution:
-    """Impulses that stop the normal motion of all that touches, and any motion of `still` contacts."""
+    """Impulses that stop the normal motion of all that touches, and all motion of `still` ones."""
     u = problem.velocity
     n, dim = u.shape
     tangents = jnp.repeat((problem.active & still)[:, None], dim - 1, axis=1)
