@@ -66,7 +66,7 @@ def simulate(
             raise InputError(f"`{name}` has shape {value.shape}, expected (..., {size})")
     if samples < 2:
         raise InputError(f"`samples` must be at least 2, got {samples}")
-    solver = Solver() if solver is None else solver
+    solver = (Solver() if solver is None else solver).astype(q.dtype)
     law = Hybrid() if law is None else law
     control = as_switching(no_control(mechanism.nu) if control is None else control)
     end = jnp.asarray(until, q.dtype)
