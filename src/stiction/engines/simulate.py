@@ -19,8 +19,6 @@ from stiction.engines.solver import Solver
 from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts
 
-EVENT_EVERY = 6  # passes of a batch between events; see `hybrid_loop`
-
 
 def simulate(
     mechanism: Mechanism,
@@ -73,8 +71,7 @@ def simulate(
     batch = jnp.broadcast_shapes(q.shape[:-1], v.shape[:-1], end.shape)
     if contacts is not None:
         law, batch = law.spread(contacts, batch, q.dtype)
-    every = EVENT_EVERY if batch else 1
-    keep = Keep(samples, keep_events, max_events, every)
+    keep = Keep(samples, keep_events, max_events)
     q = jnp.broadcast_to(q, (*batch, q.shape[-1]))
     v = jnp.broadcast_to(v, (*batch, v.shape[-1]))
     end = jnp.broadcast_to(end, batch)
