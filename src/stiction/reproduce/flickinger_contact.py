@@ -45,9 +45,10 @@ def figure_3_1() -> Reproduction:
     for mode, name in ((SLIP, "slipping"), (STICK, "sticking")):
         f = force[modes == mode]
         axis.plot(f[:, 0], f[:, 1], ".", ms=5, label=name)
-    axis.set(xlabel="tangential force [N]", ylabel="normal force [N]", ylim=(0, height))
-    axis.set_aspect("equal")
-    axis.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    axis.set(xlabel="tangential force [N]", ylabel="normal force [N]", ylim=(0, height),
+             xlim=(-0.9 * height, 0.9 * height))  # fmt: skip
+    axis.axvline(0, color="0.6", lw=0.8, ls="--")
+    axis.legend(frameon=False, loc="lower left")
     slip = force[modes == SLIP]
     edge = np.abs(np.abs(slip[:, 0]) - law.mu_dynamic * slip[:, 1]).max() / slip[:, 1].max()
     stick = force[modes == STICK]
@@ -74,7 +75,9 @@ def figure_3_2() -> Reproduction:
         table=impact_table(run),
         checks=[
             check_close("first impact [s]", first.time, 0.515353, 1e-5),
-            check_close("tip before it, tangential [m/s]", first.velocity_before[0], -5.79523, 6e-5),
+            check_close(
+                "tip before it, tangential [m/s]", first.velocity_before[0], -5.79523, 6e-5
+            ),
             check_close("normal [m/s]", first.velocity_before[1], -6.13513, 6e-5),
             Check("several rebounds", len(run.impacts) > 5, len(run.impacts), "> 5"),
             check_no_rest(run),
@@ -158,7 +161,9 @@ def figure_3_7() -> Reproduction:
     return Reproduction(
         figure=energy_figure(run),
         checks=[
-            check_close("lost at the first impact, spinning up the wheels [J]", lost[0], spun, 1e-6),
+            check_close(
+                "lost at the first impact, spinning up the wheels [J]", lost[0], spun, 1e-6
+            ),
             check_below("lost at all later ones [J]", np.abs(lost[2:]).max(), 1e-6),
             check_ledger(run),
         ],

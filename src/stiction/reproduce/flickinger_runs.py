@@ -30,7 +30,7 @@ ROUND = tuple(
     )
 )
 _SAMPLES = 2001
-_INSTANTS = 14  # at which a mechanism is drawn, at most
+_INSTANTS = 10  # at which a mechanism is drawn, at most
 _ROWS = 8  # of impacts in a table
 _HITS = ("impact", "zeno", "jam")
 
@@ -110,7 +110,7 @@ def draw_trajectory(axis, outcome: Outcome) -> None:
     hits = sorted({e.time for e in outcome.impacts})
     far = [hits[0]] if hits else []
     for t in hits[1:]:  # the last of an endless sequence would only blacken the picture
-        if t - far[-1] > 0.015 * time[-1]:
+        if t - far[-1] > 0.03 * time[-1]:
             far.append(t)
     if len(far) > _INSTANTS:
         far = [far[i] for i in np.linspace(0, len(far) - 1, _INSTANTS).astype(int)]
@@ -136,8 +136,7 @@ def draw_energy(axis, outcome: Outcome, *, potential: bool = False) -> None:
     if potential:
         axis.plot(outcome.time, t.potential, label="potential", color=COLORS[2], lw=1.2)
     axis.set(xlabel="time [s]", ylabel="energy [J]", xlim=(0, outcome.time[-1]))
-    axis.set_ylim(0, 1.15 * outcome.energy.max())
-    axis.legend(frameon=False, ncols=3, loc="upper right")
+    axis.legend(frameon=False, ncols=3, loc="lower right", bbox_to_anchor=(1, 0.99))
 
 
 def trajectory_figure(outcome: Outcome):
@@ -159,8 +158,8 @@ def motion_figure(outcome: Outcome, *, potential: bool = False):
     figure, (left, right) = new_figure(1, 2, figsize=(10.4, 4.0), width_ratios=(1.15, 1))
     draw_trajectory(left, outcome)
     draw_energy(right, outcome, potential=potential)
-    left.set_title("(a) trajectory")
-    right.set_title("(b) energy")
+    left.set_title("(a) trajectory", loc="left")
+    right.set_title("(b) energy", loc="left")
     return figure
 
 
@@ -171,7 +170,7 @@ def force_figure(outcome: Outcome):
     force = np.asarray(outcome.trajectory.force)
     closed = np.asarray(outcome.trajectory.modes) != OPEN
     for axis, row, title in zip(panels, (0, -1), ("(a) tangential", "(b) normal"), strict=True):
-        right = axis.twinx()
+        right = axis.twinx() if closed.any() else axis
         stems = np.array([e.impulse[row] for e in outcome.hits])
         for c, name in enumerate(names):
             # Narrower for each further contact: what coincides is still seen.
@@ -183,18 +182,18 @@ def force_figure(outcome: Outcome):
             line = np.where(closed[:, c], force[:, c, row], np.nan)
             label = name.replace("_", " ")
             axis.plot(outcome.time, line, color=color, lw=width + 0.4, label=label)
-        _share_zero(axis, np.where(closed, force[:, :, row], 0.0), signed=row == 0)
-        _share_zero(right, stems, signed=row == 0)
-        axis.set(title=title, xlabel="time [s]", xlim=(0, outcome.time[-1]))
-        axis.set_ylabel("force in contact [N], lines")
+        if closed.any():
+            axis.set_ylabel("force [N], lines")
+            _share_zero(axis, np.where(closed, force[:, :, row], 0.0), signed=row == 0)
+            right.grid(False)
+            right.spines["right"].set_visible(True)
         right.set_ylabel("impulse [N·s], stems")
-        right.grid(False)
-        right.spines["right"].set_visible(True)
-        if not closed.any():
-            axis.set_yticks([])
-            axis.set_ylabel("never in lasting contact")
+        _share_zero(right, stems, signed=row == 0)
+        axis.axhline(0, color="0.6", lw=0.8, zorder=0)
+        axis.set_title(title, loc="left")
+        axis.set(xlabel="time [s]", xlim=(0, outcome.time[-1]))
     if len(names) > 1:
-        panels[0].legend(frameon=False, ncols=len(names), loc="best")
+        panels[1].legend(frameon=False, ncols=len(names), loc="lower right", bbox_to_anchor=(1, 1))
     return figure
 
 
