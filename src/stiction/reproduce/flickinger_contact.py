@@ -12,7 +12,6 @@ from stiction.reproduce.flickinger_runs import (
     bicycle,
     check_forces,
     check_ledger,
-    check_never_gains,
     check_no_rest,
     check_rest,
     energy_figure,
