@@ -305,8 +305,8 @@ def figure_5_15() -> Reproduction:
         note="With e = 1 and e* = 1 the impulse p_t (u_t⁻ + u_t⁺) / 2 = 0 of (5.9) leaves two ends"
         " of the feasible slips: no friction, or u_t⁺ = -u_t⁻. Of both the second is the smaller"
         " and thus the optimum of (5.6): all velocities turn round, and the pendulum comes back to"
-        " where it started, again and again. The document's run instead follows the scaled one for"
-        " 3 s, as an optimiser does that stops short of the optimum.",
+        " where it started, again and again. The document's run follows the scaled one for 3 s"
+        " instead.",
     )  # fmt: skip
 
 

@@ -169,9 +169,10 @@ def force_figure(outcome: Outcome):
     names = outcome.run.contact_names
     force = np.asarray(outcome.trajectory.force)
     closed = np.asarray(outcome.trajectory.modes) != OPEN
+    lasting = np.where(closed[:, :, None], force, 0.0)
+    stems = np.array([e.impulse for e in outcome.hits])
     for axis, row, title in zip(panels, (0, -1), ("(a) tangential", "(b) normal"), strict=True):
         right = axis.twinx() if closed.any() else axis
-        stems = np.array([e.impulse[row] for e in outcome.hits])
         for c, name in enumerate(names):
             # Narrower for each further contact: what coincides is still seen.
             color, width = COLORS[c], 1.0 + 1.4 * (len(names) - 1 - c)
@@ -184,11 +185,11 @@ def force_figure(outcome: Outcome):
             axis.plot(outcome.time, line, color=color, lw=width + 0.4, label=label)
         if closed.any():
             axis.set_ylabel("force [N], lines")
-            _share_zero(axis, np.where(closed, force[:, :, row], 0.0), signed=row == 0)
+            _share_zero(axis, lasting[:, :, row], signed=row == 0, scale=np.abs(lasting).max())
             right.grid(False)
             right.spines["right"].set_visible(True)
         right.set_ylabel("impulse [N·s], stems")
-        _share_zero(right, stems, signed=row == 0)
+        _share_zero(right, stems[:, row], signed=row == 0, scale=np.abs(stems).max())
         axis.axhline(0, color="0.6", lw=0.8, zorder=0)
         axis.set_title(title, loc="left")
         axis.set(xlabel="time [s]", xlim=(0, outcome.time[-1]))
@@ -197,9 +198,9 @@ def force_figure(outcome: Outcome):
     return figure
 
 
-def _share_zero(axis, values: np.ndarray, *, signed: bool) -> None:
-    """Limits with zero at the same height on both axes."""
-    size = 1.15 * np.max(np.abs(values), initial=0.0) or 1.0
+def _share_zero(axis, values: np.ndarray, *, signed: bool, scale: float) -> None:
+    """Limits with zero at the same height on both axes; rounding is not blown up to fill them."""
+    size = 1.15 * np.max(np.abs(values), initial=1e-3 * scale)
     axis.set_ylim(-size if signed else -0.03 * size, size)
 
 
