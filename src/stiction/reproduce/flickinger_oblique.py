@@ -179,8 +179,10 @@ def _curves(slope: int) -> Reproduction:
 _NOTES = {
     0: "Thrown forward at 2 m/s, as in Figure 4.6: at rest no friction would be needed. Both wheels"
     " hit at once and slip alike.",
-    15: "Shaded, darker for more e: the wheel would have to be pulled.",
-    30: "",
+    15: "Shaded, one layer for each e: the wheel would have to be pulled. The document has this"
+    " region close to v_t = 0 and down the slope, from an approximate contact point, and a limit of"
+    " μ = 1.5.",
+    30: "Shaded, one layer for each e: the wheel would have to be pulled.",
     45: "The document finds sticking infeasible here. With wheel centres 2 m apart, which it leaves"
     " open, and the exact contact point on the ellipse, sticking needs less than μ_s.",
 }
