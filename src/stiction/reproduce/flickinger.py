@@ -1,11 +1,12 @@
 """Flickinger 2011, by chapter: contact and impact, oblique impacts, energy, fixed steps."""
 
-from stiction.reproduce import (
-    flickinger_appendix,
-    flickinger_contact,
-    flickinger_energy,
-    flickinger_oblique,
-)
+# Figures come in the order in which their chapters are imported.
+# isort: off
+from stiction.reproduce import flickinger_contact
+from stiction.reproduce import flickinger_oblique
+from stiction.reproduce import flickinger_energy
+from stiction.reproduce import flickinger_appendix
+# isort: on
 
 CHAPTERS = {
     "3": flickinger_contact,
