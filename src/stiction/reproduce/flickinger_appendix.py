@@ -45,7 +45,7 @@ class Motion(NamedTuple):
         return int(np.sum(self.sticks[1:] & ~self.sticks[:-1]))
 
 
-def drive(t: Array | np.ndarray) -> Array | np.ndarray:
+def drive(t: np.ndarray) -> np.ndarray:
     """U(t) [in]."""
     return AMPLITUDE * np.sin(OMEGA * t)
 
@@ -84,10 +84,11 @@ def fixed_step(step: float = STEP) -> Motion:
         return new, jnp.stack(new)
 
     n = round(UNTIL / step)
-    first = tuple(map(jnp.asarray, start))
-    _, path = jax.jit(lambda: jax.lax.scan(one, first, step * jnp.arange(n)))()
+    first = jnp.asarray(start[0]), jnp.asarray(start[1])
+    time = step * np.arange(n + 1)
+    _, path = jax.jit(lambda t: jax.lax.scan(one, first, t))(jnp.asarray(time[:-1]))
     path = np.concatenate([[start], np.asarray(path)])
-    return Motion(step * np.arange(n + 1), path[:, 0], path[:, 1], path[:, 1] == 0)
+    return Motion(time, path[:, 0], path[:, 1], path[:, 1] == 0)
 
 
 def by_events() -> tuple[Motion, Outcome]:
@@ -178,7 +179,7 @@ def figure_a_3() -> Reproduction:
         axis.set_title(f"{name}; sticks {motion.captures} times, {motion.stuck:.3f} s", loc="left")
         axis.set_ylabel("dVs [in/s]")
     panels[1].set(xlabel="time [s]; shaded: sticks", xlim=(0, UNTIL))
-    pull = np.abs(np.asarray(_pull(jnp.asarray(event.time), jnp.asarray(event.deflection))))
+    pull = np.abs(jax.vmap(_pull)(jnp.asarray(event.time), jnp.asarray(event.deflection)))
     held = pull[event.sticks] / LOAD
     slips = np.array([e.time for e in run.events if e.kind == "slip"])
     at_slip = np.interp(slips, event.time, pull)

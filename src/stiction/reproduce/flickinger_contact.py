@@ -33,12 +33,12 @@ SLOW = 1e-3  # [m/s]: slower collisions do not rebound, and lose what they must
 @reproduces_3("Figure 3.1", title="Friction cone")
 def figure_3_1() -> Reproduction:
     run = pendulum(0.0, 0.5)
-    law = run.run.scenario.contact
+    mu_static, mu_dynamic = 0.74, 0.57  # Table 2.1
     modes = np.asarray(run.trajectory.modes)[:, 0]
     force = np.asarray(run.trajectory.force)[:, 0]
     figure, axis = new_figure(figsize=(6.4, 4.4))
     height = 1.1 * force[:, 1].max()
-    for mu, name, shade in ((law.mu_static, "static", 0.10), (law.mu_dynamic, "dynamic", 0.16)):
+    for mu, name, shade in ((mu_static, "static", 0.10), (mu_dynamic, "dynamic", 0.16)):
         axis.fill([0, -mu * height, mu * height], [0, height, height], color="0.3", alpha=shade,
                   lw=0, label=f"{name} cone, μ = {mu:g}")  # fmt: skip
     for mode, name in ((SLIP, "slipping"), (STICK, "sticking")):
@@ -49,9 +49,9 @@ def figure_3_1() -> Reproduction:
     axis.axvline(0, color="0.6", lw=0.8, ls="--")
     axis.legend(frameon=False, loc="lower left")
     slip = force[modes == SLIP]
-    edge = np.abs(np.abs(slip[:, 0]) - law.mu_dynamic * slip[:, 1]).max() / slip[:, 1].max()
+    edge = np.abs(np.abs(slip[:, 0]) - mu_dynamic * slip[:, 1]).max() / slip[:, 1].max()
     stick = force[modes == STICK]
-    inside = bool((np.abs(stick[:, 0]) <= law.mu_static * stick[:, 1]).all())
+    inside = bool((np.abs(stick[:, 0]) <= mu_static * stick[:, 1]).all())
     return Reproduction(
         figure=figure,
         note="The cones of (3.3) with the forces on the tip of the plastic pendulum of Sec. 3.6.1.",
