@@ -302,11 +302,11 @@ def figure_5_15() -> Reproduction:
             Check("both methods leave the first impact with similar velocities of the tip",
                   bool(angle > 0.95), float(angle), "cosine > 0.95"),
         ],
-        note="With e = 1 and e* = 1 the impulse p_t (u_t⁻ + u_t⁺) / 2 = 0 of (5.9) leaves two ends"
-        " of the feasible slips: no friction, or u_t⁺ = -u_t⁻. Of both the second is the smaller"
-        " and thus the optimum of (5.6): all velocities turn round, and the pendulum comes back to"
-        " where it started, again and again. The document's run follows the scaled one for 3 s"
-        " instead.",
+        note="With e = 1 an impact changes the energy by p_t (u_t⁻ + u_t⁺) / 2 alone, so that (5.9)"
+        " with e* = 1 leaves the slips between two ends: no friction, and u_t⁺ = -u_t⁻. The second"
+        " is nearer to sticking and thus the optimum of (5.6): all velocities turn round, and the"
+        " pendulum comes back to where it started, again and again. The document's run follows the"
+        " scaled one for 3 s instead.",
     )  # fmt: skip
 
 
