@@ -5,6 +5,7 @@ from functools import partial
 
 from stiction.impacts.dissipation import dissipation
 from stiction.impacts.energy import scaled
+from stiction.impacts.friction_map import FrictionMap, friction_map
 from stiction.impacts.no_slip import no_slip
 from stiction.impacts.problem import ImpactProblem, ImpactSolution
 
@@ -23,4 +24,12 @@ def impact_law(name: str, energy_method: str) -> Callable[[ImpactProblem], Impac
     return law if energy_method == "off" else scaled(law)
 
 
-__all__ = ["ENERGY_METHODS", "IMPACT_LAWS", "ImpactProblem", "ImpactSolution", "impact_law"]
+__all__ = [
+    "ENERGY_METHODS",
+    "IMPACT_LAWS",
+    "FrictionMap",
+    "ImpactProblem",
+    "ImpactSolution",
+    "friction_map",
+    "impact_law",
+]
