@@ -176,8 +176,8 @@ def run_loop(
         # No consistent mode while something slides: stop it by an impact without collision, once.
         jams = ~r.consistent & r.slides & ~(after & what.tangential)
         phase = jnp.where(jams, JAMMED, STEP)
-        # Settling at the start is no event, unless something collided.
-        counts = after | (cause.contact != START) | what.suspicious
+        # Settling at the start is no event, unless something collided; nor is what a jam mends.
+        counts = after | (~jams & ((cause.contact != START) | what.suspicious))
         return eqx.tree_at(
             lambda s: (
                 s.y, s.mode, s.k, s.seen, s.values, s.phase, s.current, s.events, s.keep,
