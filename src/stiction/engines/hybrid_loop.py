@@ -19,7 +19,7 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction._scalars import write_out
-from stiction.engines.contact_dynamics import ContactDynamics
+from stiction.engines.contact_dynamics import ContactDynamics, kinetic
 from stiction.engines.event_search import Search, grazing, search_event, select
 from stiction.engines.flow import Arrival, Flow, Mode, Seen, State
 from stiction.engines.forces import OPEN
@@ -161,7 +161,8 @@ def run_loop(
         after = s.phase == AFTER_IMPACT
         cause = s.cause
         r = settle(flow, s.t, s.y, s.mode, cause, after, d, power)
-        what = select(after, happening.unpack(s.current), quiet(s.t, s.y, s.mode, cause, d))
+        fresh = quiet(s.t, s.mode, cause, d.contacts.velocity, kinetic(d.L, s.y.v))
+        what = select(after, happening.unpack(s.current), fresh)
         what = eqx.tree_at(
             lambda h: (
                 h.modes_after, h.direction_after, h.consistent, h.suspicious, h.speed,
@@ -299,29 +300,7 @@ def _start(flow: Flow, y0: State, until: Scalar) -> tuple[Loop, Happening]:
     guards = jnp.zeros_like(flow.guards(zero, y0, mode))
     values = jnp.zeros(2 * n + guards.size, dtype)
     nobody = Cause(jnp.asarray(START), whole)
-    what = Happening(
-        time=zero,
-        cause=nobody,
-        impact=flag,
-        tangential=flag,
-        consistent=flag,
-        suspicious=flag,
-        modes_before=mode.modes,
-        modes_after=mode.modes,
-        direction_before=mode.direction,
-        direction_after=mode.direction,
-        velocity_before=rows,
-        velocity_after=rows,
-        impulse=rows,
-        mu=rows[:, 0],
-        work=rows,
-        kinetic_before=zero,
-        kinetic_after=zero,
-        removed=zero,
-        limit=rows[:, 0],
-        speed=zero,
-        acceleration=zero,
-    )
+    what = quiet(zero, mode, nobody, rows, zero)
     start = Loop(
         t=zero,
         y=y0,
