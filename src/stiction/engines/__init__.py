@@ -1,15 +1,18 @@
 """From a state and a law to a trajectory."""
 
+from stiction.engines.compliant import Compliant
 from stiction.engines.control import AbstractSwitchingControl, HarmonicControl, no_control
 from stiction.engines.events import Event, events_of, rest_time
 from stiction.engines.hybrid import Hybrid
-from stiction.engines.result import RESULTS, Trajectory
+from stiction.engines.result import RESULTS, Compliance, Trajectory
 from stiction.engines.simulate import simulate
 from stiction.engines.solver import Solver
 
 __all__ = [
     "RESULTS",
     "AbstractSwitchingControl",
+    "Compliance",
+    "Compliant",
     "Event",
     "HarmonicControl",
     "Hybrid",

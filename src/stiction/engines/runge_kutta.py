@@ -4,6 +4,7 @@ diffrax owns the coefficients. Its own `step` hides the last stage, which here c
 event functions need (contact forces at the end of the step) and belongs to the corrected state.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from stiction._arrays import Array, ArrayLike, Scalar
 
 # Explicit methods whose last stage is the first of the next step.
-TABLEAUS = {"tsit5": diffrax.Tsit5.tableau, "dopri5": diffrax.Dopri5.tableau}
+_TABLEAUS = {"tsit5": diffrax.Tsit5.tableau, "dopri5": diffrax.Dopri5.tableau}
 
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 
@@ -64,6 +65,9 @@ def explicit_step(
     nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
     stages, y, k, more = jax.lax.fori_loop(0, count - 1, stage, (stages, y, k1, nothing))
     return y, k, more, combine(None, stages, tableau.b_error, dt)
+
+
+STEPS = {name: functools.partial(explicit_step, tableau) for name, tableau in _TABLEAUS.items()}
 
 
 def combine(y: Any, stages: Any, weights: ArrayLike, dt: Scalar) -> Any:

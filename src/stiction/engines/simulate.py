@@ -10,14 +10,18 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, ScalarLike
 from stiction._errors import InputError
+from stiction.engines.compliant import Compliant, simulate_compliant
 from stiction.engines.control import AbstractSwitchingControl, as_switching, no_control
 from stiction.engines.flow import patterns_of
 from stiction.engines.free import simulate_free
-from stiction.engines.hybrid import Hybrid, Keep, simulate_hybrid
+from stiction.engines.hybrid import Hybrid, simulate_hybrid
 from stiction.engines.result import Trajectory
+from stiction.engines.sampling import Keep
 from stiction.engines.solver import Solver
 from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts
+
+ENGINES = {Hybrid: simulate_hybrid, Compliant: simulate_compliant}
 
 
 def simulate(
@@ -27,7 +31,7 @@ def simulate(
     *,
     until: ScalarLike | Float[Array, "*batch"],
     contacts: Contacts | None = None,
-    law: Hybrid | None = None,
+    law: Hybrid | Compliant | None = None,
     control: Callable | AbstractSwitchingControl | None = None,
     samples: int = 501,
     solver: Solver | None = None,
@@ -47,8 +51,8 @@ def simulate(
         v: The initial velocity.
         until: Duration [s].
         contacts: What may touch, from `stiction.find_contacts`; nothing by default.
-        law: What contacts do; the hybrid law with its defaults if none is given. In a batch its
-            numbers have the shape (), (n,) for each contact, (*batch,) or (*batch, n).
+        law: What contacts do: `Hybrid` (rigid; the default) or `Compliant`. In a batch its numbers
+            have the shape (), (n,) for each contact, (*batch,) or (*batch, n).
         control: A function of (t, q, v, modes) giving each actuator's command, or an
             `AbstractSwitchingControl`; none by default.
         samples: Number of equally spaced times at which the motion is kept; 2 keeps only the ends,
@@ -116,7 +120,7 @@ def _run(
     def one(q, v, until, law):
         if contacts is None:
             return simulate_free(mechanism, q, v, until, control, solver, keep.samples)
-        return simulate_hybrid(
+        return ENGINES[type(law)](
             mechanism,
             q,
             v,

@@ -9,7 +9,7 @@ import numpy as np
 from stiction._arrays import Array
 from stiction._errors import InputError, unknown
 from stiction.engines import HarmonicControl, Solver, Trajectory, simulate
-from stiction.engines.runge_kutta import TABLEAUS
+from stiction.engines.runge_kutta import STEPS
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
 from stiction.scenes.contact import build_contacts, build_law
@@ -38,9 +38,9 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
     q, v = initial_state(scenario, mechanism)
     contacts = build_contacts(scenario, mechanism, folder)
     solver = scenario.solver
-    if contacts is not None and solver.method not in TABLEAUS:
+    if contacts is not None and solver.method not in STEPS:
         raise InputError(
-            f"`solver.method` must be one of {', '.join(TABLEAUS)} where things touch,"
+            f"`solver.method` must be one of {', '.join(STEPS)} where things touch,"
             f" got {solver.method}"
         )
     trajectory = simulate(

@@ -90,6 +90,13 @@ class Bristle(AbstractTangentialLaw):
         trial = self.stiffness * state + self.damping * velocity
         return -self._scale(trial, velocity, normal_force) * trial
 
+    def margin(self, state: Tangent, velocity: Tangent, normal_force: ScalarLike) -> Scalar:
+        trial = self.stiffness * state + self.damping * velocity
+        squared = trial @ trial
+        loaded = squared > 0
+        size = jnp.where(loaded, jnp.sqrt(jnp.where(loaded, squared, 1.0)), 0.0)
+        return self._coefficient(velocity) * jnp.asarray(normal_force) - size
+
     def energy(self, state: Tangent) -> Scalar:
         return 0.5 * self.stiffness * (state @ state)
 
