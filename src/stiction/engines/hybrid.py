@@ -53,6 +53,7 @@ class Hybrid(eqx.Module):
         stribeck_exponent: a of (4.10).
         impact: The impact law, one of `stiction.impacts.IMPACT_LAWS`.
         energy_method: "off", "scale" (5.2)-(5.4) or "constrain" (5.6)-(5.14).
+        sequence: Whether simultaneous impacts are resolved one after the other, fastest first.
     """
 
     restitution: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.0)
@@ -64,6 +65,7 @@ class Hybrid(eqx.Module):
     stribeck_exponent: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1.0)
     impact: str = eqx.field(static=True, default="dissipation")
     energy_method: str = eqx.field(static=True, default="off")
+    sequence: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self):
         if self.impact not in IMPACT_LAWS:
@@ -102,6 +104,7 @@ class Hybrid(eqx.Module):
             energetic=jnp.broadcast_to(energetic, batch),
             impact=self.impact,
             energy_method=self.energy_method,
+            sequence=self.sequence,
         )
         return law, batch
 
@@ -121,7 +124,7 @@ def simulate_hybrid(
 ) -> Trajectory:
     """The motion with contacts, from event to event."""
     flow = Flow(mechanism, contacts, control, law.mu_static, law.mu_dynamic, patterns)
-    resolve = impact_law(law.impact, law.energy_method)
+    resolve = impact_law(law.impact, law.energy_method, law.sequence)
     booked, gap = jnp.zeros(len(LEDGER), q.dtype), jnp.zeros(contacts.count, q.dtype)
     start = State(normalize(mechanism, q), v, booked, gap)
     ends_only = keep.samples == 2
