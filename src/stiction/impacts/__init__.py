@@ -5,6 +5,8 @@ from functools import partial
 
 from stiction.impacts.dissipation import dissipation
 from stiction.impacts.energy import scaled
+from stiction.impacts.forces import impact_forces
+from stiction.impacts.friction_map import FrictionMap, friction_map
 from stiction.impacts.no_slip import no_slip
 from stiction.impacts.problem import ImpactProblem, ImpactSolution
 from stiction.impacts.routh import newton, poisson, stronge
@@ -45,8 +47,11 @@ __all__ = [
     "ENERGY_METHODS",
     "IMPACT_LAWS",
     "ONE_CONTACT",
+    "FrictionMap",
     "ImpactProblem",
     "ImpactSolution",
+    "friction_map",
+    "impact_forces",
     "impact_law",
     "in_sequence",
 ]

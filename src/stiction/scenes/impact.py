@@ -14,8 +14,7 @@ from stiction._errors import InputError
 from stiction.engines import Hybrid, Solver, events_of, simulate
 from stiction.engines.contact_dynamics import contact_dynamics, kinetic
 from stiction.engines.happenings import APPROACH, REST, TOUCH
-from stiction.impacts import ONE_CONTACT, ImpactProblem, impact_law
-from stiction.impacts.forces import impact_forces
+from stiction.impacts import ONE_CONTACT, ImpactProblem, impact_forces, impact_law
 from stiction.mechanism import Mechanism
 from stiction.scenes.contact import build_contacts, build_law
 from stiction.scenes.run import build_control, build_mechanism, initial_state
