@@ -8,8 +8,8 @@ $$ \min_F F^T W F \quad\text{subject to}\quad T^+ - T^- = \epsilon \, \bar u \cd
 
 The document's balance (3.24) has the coordinates q where the displacement belongs, so that its
 forces depend on where the origin is. Decided here: the displacement of a contact is ε ū, with
-ū = ½ (u⁻ + u⁺), which is what (3.22) gives for a constant force. The impulses of the impact law meet
-this balance too; the least forces are at most as large.
+ū = ½ (u⁻ + u⁺), which is what (3.22) gives for a constant force. The impulses of the impact law
+meet this balance too; the least forces are at most as large.
 """
 
 import jax
