@@ -65,13 +65,7 @@ def impact(
         "t": found.time,
         "q": found.q,
         "v": found.v,
-        "velocity_before": {
-            name: u
-            for name, u, active in zip(
-                found.contacts.names, found.problem.velocity, found.problem.active, strict=True
-            )
-            if active
-        },
+        "velocity_before": dict(zip(found.names, found.problem.velocity, strict=True)),
         "kinetic_before": found.problem.kinetic,
         "laws": rows,
     }

@@ -17,11 +17,10 @@ _SLIPS = 401  # points of a friction curve
 def table_rows(found: Impact, rows: list[dict[str, Any]]) -> list[dict[str, str]]:
     """One row for each law and contact, and one for what there was before, as text."""
     problem = found.problem
-    names = [n for n, a in zip(found.contacts.names, np.asarray(problem.active), strict=True) if a]
     before = {
         "contacts": [
-            {"contact": n, "velocity_after": problem.velocity[found.contacts.names.index(n)]}
-            for n in names
+            {"contact": name, "velocity_after": u}
+            for name, u in zip(found.names, problem.velocity, strict=True)
         ],
         "law": "before",
         "kinetic_after": float(problem.kinetic),
@@ -96,22 +95,19 @@ def _draw_laws(directory, found: Impact, rows: list[dict[str, Any]]) -> Path:
     right.invert_yaxis()
     right.axvline(1.0, color="black", lw=0.8)
     widest = max(1.0, *(row["kinetic_after"] / row["kinetic_before"] for row in rows))
-    right.set(xlabel="kinetic energy after / before", xlim=(0, 1.45 * widest))
+    right.set(xlabel="kinetic energy after / before", xlim=(0, 1.6 * widest))
     return save_figure(figure, directory, "laws")[-1]
 
 
 def _draw_friction_map(directory, found: Impact) -> Path:
-    """One panel for each contact that takes part: it slips, the others stick."""
+    """One panel for each contact that takes part, as it slips while the others stick."""
 
     problem = found.problem
     n, dim = problem.velocity.shape
-    taking_part = np.flatnonzero(np.asarray(problem.active))
-    speed = 1.5 * float(np.max(np.abs(np.asarray(problem.velocity)[taking_part])))
+    speed = 1.5 * float(np.max(np.abs(np.asarray(problem.velocity))))
     slip = jnp.linspace(-speed, speed, _SLIPS)
-    figure, axes = new_figure(
-        1, len(taking_part), figsize=(5.2 * len(taking_part), 4.0), squeeze=False
-    )
-    for axis, i in zip(axes[0], taking_part, strict=True):
+    figure, axes = new_figure(1, n, figsize=(5.2 * n, 4.0), squeeze=False)
+    for i, axis in enumerate(axes[0]):
         u_t = np.asarray(problem.velocity)[i, :-1]
         size = np.linalg.norm(u_t)
         way = np.eye(dim - 1)[0] if dim == 2 or size == 0 else u_t / size
@@ -129,7 +125,7 @@ def _draw_friction_map(directory, found: Impact) -> Path:
         if np.isfinite(stick):
             axis.plot([0], [stick], "o", color="black", label=f"to stick {stick:.3g}")
         axis.set(
-            title=found.contacts.names[i], ylim=(0, top), xlim=(-speed, speed),
+            title=found.names[i], ylim=(0, top), xlim=(-speed, speed),
             xlabel="tangential velocity after [m/s]", ylabel="friction coefficient",
         )  # fmt: skip
         axis.legend(fontsize="x-small")

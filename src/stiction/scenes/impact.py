@@ -46,9 +46,8 @@ class Impact:
     time: float
     q: Array
     v: Array
-    mechanism: Mechanism
-    contacts: Contacts
-    problem: ImpactProblem
+    names: tuple[str, ...]  # of the contacts that take part
+    problem: ImpactProblem  # of these only
     support_velocity: Array
 
 
@@ -78,12 +77,14 @@ def find_impact(scenario: Scenario, folder: Path, *, at_start: bool) -> Impact:
             f" '{contacts.names[near]}' is {float(gap[near]):.6g} m and it moves at"
             f" {approaching[near]:.6g} m/s away from what it would touch"
         )
-    return Impact(time, q, v, mechanism, contacts, problem, support)
+    taking_part = np.flatnonzero(np.asarray(problem.active))
+    names = tuple(contacts.names[i] for i in taking_part)
+    return Impact(time, q, v, names, _part(problem, taking_part), support[taking_part])
 
 
 def resolve_by_all(impact: Impact) -> list[dict[str, Any]]:
     """What each law makes of an impact, as plain data."""
-    several = int(np.sum(np.asarray(impact.problem.active))) > 1
+    several = len(impact.names) > 1
     rows = []
     for name, (law, method, sequence) in LAWS.items():
         if sequence and not several:
@@ -107,18 +108,16 @@ def _resolve(impact: Impact, law: str, method: str, sequence: bool) -> dict[str,
 
     s, after, T, given, forces = jax.tree.map(np.asarray, resolve(problem, ground))
     before = float(problem.kinetic)
-    active = np.asarray(problem.active)
     contacts = [
         {
             "contact": name,
             "velocity_after": after[i].tolist(),
             "impulse": s.impulse[i].tolist(),
             "mu": float(s.mu[i]),
-            "state": _state(active[i], bool(s.sticks[i]), s.impulse[i], after[i]),
+            "state": _state(bool(s.sticks[i]), s.impulse[i], after[i]),
             "force": forces[i].tolist(),
         }
-        for i, name in enumerate(impact.contacts.names)
-        if active[i]
+        for i, name in enumerate(impact.names)
     ]
     return {
         "contacts": contacts,
@@ -130,8 +129,8 @@ def _resolve(impact: Impact, law: str, method: str, sequence: bool) -> dict[str,
     }
 
 
-def _state(active: bool, sticks: bool, impulse: np.ndarray, after: np.ndarray) -> str:
-    if not active or not impulse[-1] > 0:
+def _state(sticks: bool, impulse: np.ndarray, after: np.ndarray) -> str:
+    if not impulse[-1] > 0:
         return "free"
     return "stick" if sticks or np.linalg.norm(after[:-1]) <= REST else "slip"
 
@@ -169,6 +168,17 @@ def _state_before(
     # The same program once more, up to the impact but not through it.
     end = run(times[0] - _JUST_BEFORE)
     return times[0], end.q[-1], end.v[-1]
+
+
+def _part(problem: ImpactProblem, contacts: np.ndarray) -> ImpactProblem:
+    """The problem of some contacts (the others are apart): smaller, so sooner compiled."""
+    n, dim = problem.velocity.shape
+    rows = (contacts[:, None] * dim + np.arange(dim)).reshape(-1)
+
+    def some(x: Array) -> Array:
+        return x[rows][:, rows] if x.shape == (n * dim, n * dim) else x[contacts]
+
+    return jax.tree.map(lambda x: some(x) if x.ndim else x, problem)
 
 
 @eqx.filter_jit
