@@ -30,7 +30,7 @@ from stiction.impacts.tangential import TangentialProblem, tangential_problem
 from stiction.mechanism.linear import solve_redundant
 
 _STUCK = 1e-6  # slower than this part of the slip before, a contact that was to stick does [-]
-_WEIGHT = 1e10  # of the slip of contacts that are to stick
+_WEIGHT = 1e6  # of the slip of contacts that are to stick; what is left of it is then taken away
 _FIXED_POINT = 3  # rounds in which μ(|u_t⁺|) and the slip are brought together
 _MAX_CHOICES = 16  # beyond this many, not every choice of who sticks is tried
 _ROUNDING = 1e-10
