@@ -12,7 +12,7 @@ from stiction.impacts import impact_law
 from stiction.impacts.no_slip import stick_impulse
 from stiction.impacts.tangential import tangential_problem
 
-PER_SHAPE = 125  # of 8 shapes: 1000 problems
+COUNTS = {1: 200, 2: 150, 3: 100, 4: 50}  # by contacts, in the plane and in space: 1000 problems
 
 
 class Principle:
@@ -86,13 +86,15 @@ class Principle:
             -0.5 * np.linalg.solve(self.D, self.c),
             0.1 * rng.normal(size=self.c.size),
         ]
+        starts = starts if self.n <= 2 else starts[:1]  # each is tried for 2ⁿ choices
         choices = itertools.product([False, True], repeat=self.n)
         return min(self.descend(p, np.array(s)) for s in choices for p in starts)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "dim"), [(n, dim) for n in (1, 2, 3, 4) for dim in (2, 3)])
-def test_no_start_finds_a_lower_cost(n, dim, rng, per_shape=PER_SHAPE):
+def test_no_start_finds_a_lower_cost(n, dim, rng):
+    per_shape = COUNTS[n]
     problems = batch_of_problems(rng, 4 * per_shape, n, dim, coupling=0.25, mu=(0.1, 1.0))
     maps = jax.jit(jax.vmap(tangential_problem))(problems)
     stick = np.asarray(jax.jit(jax.vmap(lambda p: stick_impulse(p, p.active)))(problems))
@@ -121,6 +123,6 @@ def test_no_start_finds_a_lower_cost(n, dim, rng, per_shape=PER_SHAPE):
             lower.append((b, ours, best))
         if best > ours + 1e-5 * (1 + ours):
             higher.append((b, ours, best))
-    print(n, dim, len(chosen), "lower", lower[:5], len(lower), "higher", higher[:3], len(higher))
     assert not lower
-    assert len(higher) <= 0.02 * len(chosen)
+    # Now and then SLSQP does not get there; if it often did not, this would test nothing.
+    assert len(higher) <= 0.1 * len(chosen)
