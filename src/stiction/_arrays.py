@@ -5,8 +5,10 @@ Dimension names say what they count: `nq` coordinates, `nv` degrees of freedom, 
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Bool, Float, Int
 
 # Contact is decided by signs of small differences; single precision is for those who ask for it
@@ -22,12 +24,27 @@ if jax.config.jax_compilation_cache_dir is None and _CACHE != "off":
     jax.config.update("jax_compilation_cache_dir", _CACHE or str(Path(_HOME) / "stiction"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
+
+class Tolerance(NamedTuple):
+    """A small number that depends on the precision of what it is compared with."""
+
+    double: float
+    single: float
+
+    def of(self, x: Array) -> float:
+        """The one for numbers like x."""
+        return self.double if x.dtype == jnp.float64 else self.single
+
+
+TINY = Tolerance(1e-300, 1e-30)  # added to what must not be zero
+
 Scalar = Float[Array, ""]
 ScalarLike = Float[ArrayLike, ""]
 Vector3 = Float[Array, "3"]
 Matrix3 = Float[Array, "3 3"]
 
 __all__ = [
+    "TINY",
     "Array",
     "ArrayLike",
     "Bool",
@@ -36,5 +53,6 @@ __all__ = [
     "Matrix3",
     "Scalar",
     "ScalarLike",
+    "Tolerance",
     "Vector3",
 ]

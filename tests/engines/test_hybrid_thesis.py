@@ -51,6 +51,21 @@ def test_first_impact(pendulum, q, time, velocity, before, after):
         np.testing.assert_allclose(first.velocity_before, velocity, rtol=1e-5)
 
 
+def test_the_tolerance_decides_how_exact_an_impact_is():
+    mechanism = stiction.load("double-pendulum")
+    contacts = find_contacts(mechanism, points=["tip"])
+    times = []
+    for tolerance in (1e-6, 1e-8, 1e-10, 1e-12):
+        run = simulate(
+            mechanism, jnp.zeros(2), jnp.zeros(2), until=0.6, contacts=contacts,
+            law=Hybrid(restitution=1.0), solver=Solver(tolerance, tolerance, max_steps=4000),
+        )  # fmt: skip
+        times.append(float(run.events.time[0]))
+    errors = np.abs(np.array(times[:-1]) - times[-1])
+    assert errors[1] < 1e-8
+    assert errors[2] < 1e-10
+
+
 def test_elastic_without_control_gains_energy_and_goes_on(pendulum):
     """Sec. 3.4.1."""
     run, events = pendulum(restitution=1.0, impact="no-slip")

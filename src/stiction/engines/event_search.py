@@ -6,12 +6,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction._arrays import TINY, Array, Bool, Float, Int, Scalar, Tolerance
 from stiction.engines.flow import Mode, Seen
 from stiction.engines.forces import OPEN
 
-_LANDED = 1e-8  # an event nearer than this part of the step is reached by the last correction
-_PROBE = 1e-7  # part of a step by which the one is longer that measures an event function's rate
+_LANDED = Tolerance(
+    1e-8, 1e-4
+)  # an event nearer than this part of the step is reached by the last correction
+_PROBE = Tolerance(
+    1e-7, 1e-3
+)  # part of a step by which the one is longer that measures an event function's rate
 _MAX_SEARCH = 60  # passes to find one event
 
 
@@ -60,17 +64,17 @@ def search_event(
     search = select(before.probed, before, narrowed)
     value = pick(values, search.target)
     rate, is_gap = _rate_of_gap(search, mode, seen)
-    chord = (search.f_high - search.f_low) / jnp.maximum(search.high - search.low, 1e-300)
+    chord = (search.f_high - search.f_low) / jnp.maximum(search.high - search.low, TINY.of(dt))
     slope = jnp.where(is_gap, rate, chord)
-    missing = jnp.abs(value / jnp.minimum(slope, -1e-300))
-    close = missing <= _LANDED * jnp.maximum(search.high, dt)
-    narrow = search.high - search.low <= 4e-16 * (1.0 + jnp.abs(t))
+    missing = jnp.abs(value / jnp.minimum(slope, -TINY.of(dt)))
+    close = missing <= _LANDED.of(dt) * jnp.maximum(search.high, dt)
+    narrow = search.high - search.low <= 2 * jnp.finfo(dt.dtype).eps * (1.0 + jnp.abs(t))
     landed = search.on & (close | narrow | (search.passes >= _MAX_SEARCH))
     probe = landed & ~is_gap & ~before.probed
     found = (landed & is_gap) | before.probed
-    measured = (value - search.reached) / jnp.maximum(_PROBE * search.high, 1e-300)
+    measured = (value - search.reached) / jnp.maximum(_PROBE.of(dt) * search.high, TINY.of(dt))
     guess = _guess(search, slope, is_gap, dt, value)
-    trial = jnp.where(probe, dt + _PROBE * search.high, guess)
+    trial = jnp.where(probe, dt + _PROBE.of(dt) * search.high, guess)
     search = eqx.tree_at(
         lambda x: (x.trial, x.probed, x.reached, x.slope),
         search,
@@ -109,7 +113,7 @@ def _narrow(s: Search, values_start: Array, dt: Scalar, values: Array, fallen: A
         f_high=jnp.where(inside, f_new, halved_high),
         target=target,
         side=jnp.where(inside, 1, -1),
-        passes=s.passes + 1,
+        passes=jnp.where(s.on | inside, s.passes + 1, 0),
         probed=s.probed,
         reached=s.reached,
         slope=s.slope,
@@ -131,7 +135,9 @@ def _guess(
     """The next length to try: Newton's where it stays inside the bracket, else the chord's."""
     newton = dt - value / jnp.where(slope < 0, slope, -1.0)
     width = search.high - search.low
-    chord = search.low + width * search.f_low / jnp.maximum(search.f_low - search.f_high, 1e-300)
+    chord = search.low + width * search.f_low / jnp.maximum(
+        search.f_low - search.f_high, TINY.of(dt)
+    )
     inside = (newton > search.low) & (newton < search.high) & (slope < 0) & is_gap
     guess = jnp.where(inside, newton, chord)
     # Every fourth pass halves the bracket, whatever the functions do.

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Int, Scalar
+from stiction._arrays import TINY, Array, Float, Int, Scalar, Tolerance
 from stiction._scalars import Pattern, pattern_of, write_out
 from stiction.engines.contact_dynamics import (
     ContactDynamics,
@@ -30,9 +30,15 @@ from stiction.mechanism.kinematics import motion
 from stiction.mechanism.linear import solve_redundant, solve_upper
 from stiction.surfaces import Contacts, gaps_and_velocities
 
-FORCE_SLACK = 1e-9  # part of the largest force by which a force may fall short of its bound
-GAP_SLACK = 1e-12  # depth at which an open contact is taken to touch [m]
-_LEAVING = 1e-8  # depth from which a contact may part without having been dealt with anew [m]
+FORCE_SLACK = Tolerance(
+    1e-9, 1e-4
+)  # part of the largest force by which a force may fall short of its bound
+GAP_SLACK = Tolerance(1e-12, 1e-6)  # depth at which an open contact is taken to touch [m]
+_LEAVING = Tolerance(
+    1e-8, 1e-5
+)  # depth from which a contact may part without having been dealt with anew [m]
+
+_SLOW = Tolerance(1e-12, 1e-6)  # speeds below which slip has no direction of its own [m/s]
 
 # What the ledger books [J]; all but the last entry are integrated along with the motion.
 LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work", "impact_loss")
@@ -108,11 +114,12 @@ class Flow(eqx.Module):
 
     def command(self, t: Scalar, y: State, mode: Mode) -> Float[Array, "nu"]:
         """What the actuators are told."""
-        return self.control.command(t, y.q, y.v, mode.modes, mode.memory)
+        u = self.control.command(t, y.q, y.v, mode.modes, mode.memory)
+        return u.astype(y.q.dtype)
 
     def guards(self, t: Scalar, y: State, mode: Mode) -> Float[Array, "g"]:
         """Numbers whose fall below zero is an event of the control."""
-        return self.control.guards(t, y.q, y.v, mode.modes, mode.memory)
+        return self.control.guards(t, y.q, y.v, mode.modes, mode.memory).astype(y.q.dtype)
 
     def dynamics(self, t: Scalar, y: State, mode: Mode) -> tuple[ContactDynamics, Array]:
         """All about the contacts at a state before forces are chosen, and the joints' power."""
@@ -167,14 +174,14 @@ class Flow(eqx.Module):
         rounding (redundant contacts share a load anyhow); gaps too.
         """
         f_t, f_n = seen.force[:, :-1], seen.force[:, -1]
-        slack = FORCE_SLACK * jnp.max(jnp.abs(seen.force))
+        slack = FORCE_SLACK.of(seen.gap) * jnp.max(jnp.abs(seen.force))
         friction = jnp.sqrt(jnp.sum(f_t**2, axis=1))
         margin = self.mu_static * f_n - friction
         speed = jnp.sum(seen.velocity[:, :-1] * mode.direction, axis=1)
         is_open, sticks, slips = (mode.modes == k for k in (OPEN, STICK, SLIP))
-        first = jnp.where(is_open, seen.gap + GAP_SLACK, f_n + slack)
+        first = jnp.where(is_open, seen.gap + GAP_SLACK.of(seen.gap), f_n + slack)
         # A gap that is hardly below zero and opens has been dealt with.
-        leaving = is_open & (seen.velocity[:, -1] >= 0) & (seen.gap > -_LEAVING)
+        leaving = is_open & (seen.velocity[:, -1] >= 0) & (seen.gap > -_LEAVING.of(seen.gap))
         first = jnp.where(leaving, jnp.maximum(first, 0.0), first)
         second = jnp.where(sticks, margin + slack, jnp.where(slips, speed, 1.0))
         return jnp.concatenate([jnp.stack([first, second], axis=1).reshape(-1), seen.guards])
@@ -254,5 +261,5 @@ def slip_direction(
     if velocity.shape[1] == 1:
         return settled
     along = jnp.sum(velocity * settled, axis=1, keepdims=True)
-    speed = jnp.sqrt(jnp.sum(velocity**2, axis=1, keepdims=True) + 1e-300)
-    return jnp.where(along > 1e-12, velocity / speed, settled)
+    speed = jnp.sqrt(jnp.sum(velocity**2, axis=1, keepdims=True) + TINY.of(velocity))
+    return jnp.where(along > _SLOW.of(velocity), velocity / speed, settled)

@@ -13,7 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction._arrays import Array, Bool, Float, Int, Scalar, Tolerance
 from stiction.engines.contact_dynamics import ContactDynamics, kinetic
 from stiction.engines.flow import Flow, Mode, Seen, State, contact_power
 from stiction.engines.forces import OPEN, SLIP, STICK
@@ -23,9 +23,11 @@ from stiction.impacts.problem import ImpactProblem
 from stiction.impacts.slow import bring_to_rest
 from stiction.mechanism import rate
 
-TOUCH = 1e-9  # a contact nearer than this touches [m]
-APPROACH = 1e-10  # a touching contact that approaches faster than this collides [m/s]
-REST = 1e-9  # slower than this a touching contact neither parts nor slides [m/s]
+TOUCH = Tolerance(1e-9, 2e-6)  # a contact nearer than this touches [m]
+APPROACH = Tolerance(
+    1e-10, 1e-5
+)  # a touching contact that approaches faster than this collides [m/s]
+REST = Tolerance(1e-9, 1e-5)  # slower than this a touching contact neither parts nor slides [m/s]
 
 # Causes that are not contacts.
 START, GUARD = -1, -2
@@ -100,8 +102,8 @@ def quiet(t: Scalar, y: State, mode: Mode, cause: Cause, d: ContactDynamics) -> 
 
 def touches(d: ContactDynamics, mode: Mode) -> tuple[Bool[Array, "n"], Bool[Array, "n"]]:
     """Contacts that touch, and those of them that collide."""
-    touching = (mode.modes != OPEN) | (d.contacts.gap <= TOUCH)
-    return touching, touching & (d.contacts.velocity[:, -1] < -APPROACH)
+    touching = (mode.modes != OPEN) | (d.contacts.gap <= TOUCH.of(d.W))
+    return touching, touching & (d.contacts.velocity[:, -1] < -APPROACH.of(d.W))
 
 
 def collide(
@@ -124,7 +126,7 @@ def collide(
     problem = ImpactProblem(
         W=d.W,
         velocity=u,
-        active=touching & (u[:, -1] <= REST),
+        active=touching & (u[:, -1] <= REST.of(u)),
         # What only touches keeps its restitution: in a sequence it may be hit by others.
         restitution=jnp.where(slow & (collides | tangential), 0.0, law.restitution),
         mu_static=flow.mu_static,
@@ -134,7 +136,7 @@ def collide(
         kinetic=kinetic(d.L, y.v),
         energetic=law.energetic,
     )
-    at_rest = jnp.sum(u[:, :-1] ** 2, axis=1) <= REST**2
+    at_rest = jnp.sum(u[:, :-1] ** 2, axis=1) <= REST.of(u) ** 2
     harmless = jnp.all(slow | ~collides)
     s = jax.lax.switch(
         jnp.where(tangential, 0, jnp.where(harmless, 1, 2)),
@@ -196,11 +198,11 @@ def settle(
     n, dim = u.shape
     target = (jnp.arange(n) == cause.contact) & ~after_impact
     touching, _ = touches(d, mode)
-    keeps = touching & (jnp.abs(u[:, -1]) <= REST)
+    keeps = touching & (jnp.abs(u[:, -1]) <= REST.of(u))
     speed = jnp.sqrt(jnp.sum(u[:, :-1] ** 2, axis=1))
     # In the plane a slip whose speed has come to zero is at rest, whatever rounding says.
     ends_slip = target & (cause.function == 1) & (mode.modes == SLIP) & (dim == 2)
-    at_rest = keeps & ((speed <= REST) | ends_slip)
+    at_rest = keeps & ((speed <= REST.of(u)) | ends_slip)
     found = select_modes(
         d.W,
         d.a0,

@@ -236,7 +236,7 @@ def run_loop(
         stride = jnp.where(grazed, reach, stride)
         steps = s.steps + 1
         status = jnp.where(steps >= solver.max_steps, STEPS_USED_UP, s.status)
-        stuck = (stride <= 1e-15 * (1.0 + jnp.abs(s.t))) & ~keep & ~search.on
+        stuck = (stride <= 4 * jnp.finfo(dt.dtype).eps * (1.0 + jnp.abs(s.t))) & ~keep & ~search.on
         status = jnp.where(stuck, NOT_FINITE, status)
         status = jnp.where(keep & ~found & last, DONE, status)
         drift = jnp.max(jnp.where(s.mode.modes != OPEN, jnp.abs(seen.gap), 0.0))

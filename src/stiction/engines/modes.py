@@ -16,11 +16,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction._arrays import TINY, Array, Bool, Float, Int, Scalar, Tolerance
 from stiction.engines.forces import OPEN, SLIP, STICK, contact_forces, force_basis
 
 # Contradictions smaller than this, relative to the largest force or acceleration, are rounding.
-_ROUNDING = 1e-9
+_ROUNDING = Tolerance(1e-9, 1e-4)
 
 
 class Modes(eqx.Module):
@@ -65,6 +65,7 @@ def select_modes(
         starts_to_slip: Contacts known to give way (their friction has just reached the cone).
     """
     n, k = slip_velocity.shape
+    rounding = _ROUNDING.of(W)
     speed = jnp.sqrt(jnp.sum(slip_velocity**2, axis=1, keepdims=True))
     sliding = slip_velocity / jnp.where(speed > 0, speed, 1.0)
     closed_mode = jnp.where(at_rest, STICK, SLIP)
@@ -84,7 +85,7 @@ def select_modes(
         f_t, f_n, a_t, a_n = f[:, :-1], f[:, -1], a[:, :-1], a[:, -1]
         friction = jnp.sqrt(jnp.sum(f_t**2, axis=1))
         force_scale = jnp.maximum(jnp.max(jnp.abs(f)), jnp.max(jnp.abs(a0)) / jnp.max(jnp.diag(W)))
-        acceleration_scale = jnp.max(jnp.abs(a0)) + 1e-300
+        acceleration_scale = jnp.max(jnp.abs(a0)) + TINY.of(W)
         first = s.passes == 0
 
         # How far each contact is from its own law, in parts of the largest force or acceleration.
@@ -114,7 +115,7 @@ def select_modes(
                 jnp.asarray(STICK),
             ]
         )[kind]
-        needed = worst > _ROUNDING
+        needed = worst > rounding
         modes = jnp.where(needed, s.modes.at[contact].set(mended), s.modes)
         direction = jnp.where(
             needed & (kind == 1), s.direction.at[contact].set(tendency), s.direction
@@ -122,8 +123,8 @@ def select_modes(
         return _Search(modes, direction, worst, s.passes + 1)
 
     limit = 4 * n + 4
-    found = jax.lax.while_loop(lambda s: (s.worst > _ROUNDING) & (s.passes < limit), mend, start)
-    consistent = found.worst <= _ROUNDING
+    found = jax.lax.while_loop(lambda s: (s.worst > rounding) & (s.passes < limit), mend, start)
+    consistent = found.worst <= rounding
     push = jnp.diag(W @ force_basis(found.modes, found.direction, mu_dynamic))[k :: k + 1]
     jams = jnp.any((found.modes == SLIP) & (push <= 0))
     return Modes(found.modes, found.direction, forces(found), consistent, jams | ~consistent)

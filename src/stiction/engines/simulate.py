@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -65,7 +66,7 @@ def simulate(
             raise InputError(f"`{name}` has shape {value.shape}, expected (..., {size})")
     if samples < 2:
         raise InputError(f"`samples` must be at least 2, got {samples}")
-    solver = Solver() if solver is None else solver
+    solver = (Solver() if solver is None else solver).astype(q.dtype)
     law = Hybrid() if law is None else law
     control = as_switching(no_control(mechanism.nu) if control is None else control)
     end = jnp.asarray(until, q.dtype)
@@ -81,22 +82,25 @@ def simulate(
     trajectory = _simulate(
         mechanism, q, v, end, contacts, law, control, solver, keep, patterns, len(batch)
     )
-    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(trajectory))
-    return trajectory.check() if throw and not traced else trajectory
+    return trajectory.check() if throw and not _traced(trajectory) else trajectory
 
 
 def _simulate(*args) -> Trajectory:
-    return _compiled()(*args)
+    return _compiled(inside_another=_traced(args))(*args)
+
+
+def _traced(tree: Any) -> bool:
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
 
 
 @functools.cache
-def _compiled() -> Callable:
+def _compiled(*, inside_another: bool) -> Callable:
     """The jitted program. On a processor it is compiled by XLA's older emitters where XLA has both:
     for programs of thousands of small operations they take half the time, and what comes out is
-    as fast.
+    as fast. A program inside another is compiled as the other one is.
     """
     options = {"xla_cpu_use_fusion_emitters": False}
-    if jax.default_backend() != "cpu":
+    if inside_another or jax.default_backend() != "cpu":
         return eqx.filter_jit(_run)
     try:
         jax.jit(lambda x: x, compiler_options=options).lower(1.0).compile()

@@ -1,5 +1,7 @@
 """How the equations of motion are integrated: method, tolerances, limits."""
 
+from typing import Any
+
 import diffrax
 import equinox as eqx
 import jax.numpy as jnp
@@ -35,6 +37,15 @@ class Solver(eqx.Module):
             raise unknown("`solver.method`", self.method, METHODS)
         if self.max_steps < 1:
             raise InputError(f"`solver.max_steps` must be at least 1, got {self.max_steps}")
+
+    def astype(self, dtype: Any) -> "Solver":
+        """The same with tolerances of another floating-point type."""
+        return Solver(
+            jnp.asarray(self.rtol, dtype),
+            jnp.asarray(self.atol, dtype),
+            self.method,
+            self.max_steps,
+        )
 
     def stepper(self) -> diffrax.AbstractSolver:
         """The diffrax solver."""

@@ -28,16 +28,18 @@ import jax
 import jax.numpy as jnp
 from diffrax import Dopri5
 
-from stiction._arrays import Array, Bool, Float, Scalar
+from stiction._arrays import TINY, Array, Bool, Float, Scalar, Tolerance
 from stiction.impacts.problem import ImpactProblem, ImpactSolution, friction_used
 from stiction.mechanism.linear import invert, solve_redundant
 
 _PLANAR_PIECES = 4  # slip, what follows it, and the two phases: at most 3 pieces, and one to spare
 _SPATIAL_STEPS = 2000  # a bound; 10 to 100 are usual
 _TURN = 0.25  # the most that slip may turn or change in a step [rad, -]
-_ALIGNED = 1e-9  # slip that turns less than this keeps its direction [rad]
-_STOPPED = 1e-10  # slip slower than this part of u⁻ that slows down further stops where it points
-_REACHED = 1e-13  # of the normal impulse: the end of a phase is reached
+_ALIGNED = Tolerance(1e-9, 1e-5)  # slip that turns less than this keeps its direction [rad]
+# Slip slower than this part of u⁻ that slows down further stops where it points.
+_STOPPED = Tolerance(1e-10, 1e-6)
+_REACHED = Tolerance(1e-13, 1e-6)  # of the normal impulse: the end of a phase is reached
+_STILL = Tolerance(1e-15, 1e-7)  # slower slip at the start, part of u⁻, is none
 _TABLEAU = Dopri5.tableau
 
 
@@ -85,9 +87,9 @@ def _through_impact(end: Callable, problem: ImpactProblem) -> ImpactSolution:
     k = dim - 1
     W_tt, W_tn, W_nn = W[:k, :k], W[:k, k], W[k, k]
     size = jnp.max(jnp.diag(W))
-    scale = jnp.sqrt(jnp.sum(u0 * u0)) + 1e-300
+    scale = jnp.sqrt(jnp.sum(u0 * u0)) + TINY.of(u0)
     strongest = _norm(W_tn) + mu_d * jnp.trace(W_tt)  # more than |u_t'| ever is
-    smallest = _REACHED * jnp.abs(u0[-1]) / W_nn
+    smallest = _REACHED.of(u0) * jnp.abs(u0[-1]) / W_nn
     hold = -solve_redundant(W_tt, W_tn, size)
     holds = _norm(hold) <= mu_s
     constant = jnp.where(holds, hold, -mu_d * _restart(W_tt, W_tn, mu_d))
@@ -106,8 +108,8 @@ def _through_impact(end: Callable, problem: ImpactProblem) -> ImpactSolution:
         du = W @ d
         slows = way @ du[:k]
         turns = _norm(du[:k] - slows * way)
-        aligned = c.straight | (turns <= _ALIGNED * strongest) | (k == 1)
-        stops = ~c.straight & (slows < 0) & (aligned | (speed <= _STOPPED * scale))
+        aligned = c.straight | (turns <= _ALIGNED.of(u0) * strongest) | (k == 1)
+        stops = ~c.straight & (slows < 0) & (aligned | (speed <= _STOPPED.of(u0) * scale))
         to_stop = jnp.where(stops, speed / jnp.where(stops, -slows, 1.0), jnp.inf)
         to_end = jnp.where(c.compressed, end(c, e, u0[-1], u[-1], du[-1]), _over(-u[-1], du[-1]))
         turn = jnp.where(strongest > 0, strongest, 1.0)
@@ -143,7 +145,7 @@ def _through_impact(end: Callable, problem: ImpactProblem) -> ImpactSolution:
         )
         return jax.tree.map(lambda a, b: jnp.where(c.done, a, b), c, new)
 
-    still = _norm(u0[:k]) <= 1e-15 * scale
+    still = _norm(u0[:k]) <= _STILL.of(u0) * scale
     zero, no = jnp.zeros((), u0.dtype), jnp.asarray(False)
     idle = ~problem.active[0] | (u0[-1] >= 0)
     nothing = jnp.zeros_like(u0)
@@ -195,7 +197,7 @@ def _restart(W_tt: Array, W_tn: Array, mu: Scalar) -> Float[Array, "k"]:
     |φ(λ)| falls, so Newton's method on 1/|φ| from below the root converges monotonically.
     """
     size, strongest = jnp.trace(W_tt), _norm(W_tn)
-    lam = jnp.maximum(strongest - mu * size, 1e-9 * (size + strongest) + 1e-300)
+    lam = jnp.maximum(strongest - mu * size, _ALIGNED.of(W_tn) * (size + strongest) + TINY.of(W_tn))
     eye = jnp.eye(W_tn.size, dtype=W_tn.dtype)
     phi = W_tn
     for _ in range(8):
@@ -204,7 +206,7 @@ def _restart(W_tt: Array, W_tn: Array, mu: Scalar) -> Float[Array, "k"]:
         norm = _norm(phi)
         slope = phi @ solve(phi)
         lam = lam + (norm - 1) * norm * norm / jnp.where(slope > 0, slope, 1.0)
-        lam = jnp.maximum(lam, 1e-300)
+        lam = jnp.maximum(lam, TINY.of(W_tn))
     return phi / jnp.where(_norm(phi) > 0, _norm(phi), 1.0)
 
 

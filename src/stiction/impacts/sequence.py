@@ -11,12 +11,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array
+from stiction._arrays import Array, Tolerance
 from stiction.impacts.problem import ImpactProblem, ImpactSolution, friction_used
 
 _COLLISIONS = 200  # at most, for each contact
-_APPROACH = 1e-12  # approaching slower than this part of the fastest is rounding
-_STUCK = 1e-10  # slipping slower than this part of the fastest is none
+_APPROACH = Tolerance(1e-12, 1e-6)  # approaching slower than this part of the fastest is rounding
+_STUCK = Tolerance(1e-10, 1e-5)  # slipping slower than this part of the fastest is none
 
 
 def in_sequence(
@@ -35,6 +35,7 @@ def in_sequence(
         if n == 1:
             return law(problem)
         fastest = jnp.max(jnp.abs(problem.velocity))
+        least = _APPROACH.of(fastest) * fastest
 
         def approach(impulse: Array) -> Array:
             u_n = problem.velocity_after(impulse)[:, -1]
@@ -42,7 +43,7 @@ def in_sequence(
 
         def unfinished(state) -> Array:
             impulse, count, _ = state
-            return (jnp.max(approach(impulse)) > _APPROACH * fastest) & (count < n * _COLLISIONS)
+            return (jnp.max(approach(impulse)) > least) & (count < n * _COLLISIONS)
 
         def collide(state):
             impulse, count, possible = state
@@ -61,19 +62,19 @@ def in_sequence(
                 (
                     problem.velocity_after(impulse),
                     jnp.zeros_like(problem.restitution),
-                    problem.active & (approach(impulse) >= -_APPROACH * fastest),
+                    problem.active & (approach(impulse) >= -least),
                 ),
             )
             return impulse + at_last(left).impulse
 
-        approaches = jnp.max(approach(impulse)) > _APPROACH * fastest
+        approaches = jnp.max(approach(impulse)) > least
         impulse = jax.lax.cond(approaches, finish, lambda: impulse)
         u_t = problem.velocity_after(impulse)[:, :-1]
         slip = jnp.sqrt(jnp.sum(u_t * u_t, axis=1))
         return ImpactSolution(
             impulse=impulse,
             mu=friction_used(impulse),
-            sticks=problem.active & (impulse[:, -1] > 0) & (slip <= _STUCK * fastest),
+            sticks=problem.active & (impulse[:, -1] > 0) & (slip <= _STUCK.of(fastest) * fastest),
             scale=jnp.ones((), impulse.dtype),
             feasible=possible,
         )

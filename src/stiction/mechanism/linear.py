@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 
-from stiction._arrays import Array, Float
+from stiction._arrays import Array, Float, Tolerance
 from stiction.mechanism.spatial import cross
 
 _WRITTEN_OUT = 6  # up to this size; beyond it the program grows faster than the call costs
-_REGULARIZATION = 1e-9  # of singular systems, relative to their scale
+_REGULARIZATION = Tolerance(1e-9, 1e-5)  # of singular systems, relative to their scale
 _REFINEMENTS = 3  # the error falls by about the regularisation over the least eigenvalue each time
 
 
@@ -97,7 +97,7 @@ def solve_redundant(
 
     Proximal iterations x ← x + (K + ε)⁻¹ (b - K x) from zero stay in the range of K.
     """
-    shift = _REGULARIZATION * scale
+    shift = _REGULARIZATION.of(K) * scale
     solve = invert(K + shift * jnp.eye(K.shape[0], dtype=K.dtype))
     x = solve(b)
     for _ in range(_REFINEMENTS):

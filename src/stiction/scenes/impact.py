@@ -70,7 +70,7 @@ def find_impact(scenario: Scenario, folder: Path, *, at_start: bool) -> Impact:
         time, q, v = _state_before(scenario, mechanism, q, v, contacts, law)
     problem, gap, support = _problem(mechanism, contacts, law, q, v, jnp.asarray(time))
     approaching = np.asarray(problem.velocity)[:, -1]
-    if not bool(np.any((np.asarray(gap) <= TOUCH) & (approaching < -APPROACH))):
+    if not bool(np.any((np.asarray(gap) <= TOUCH.of(gap)) & (approaching < -APPROACH.of(gap)))):
         near = int(np.argmin(gap))
         raise InputError(
             f"`--q` and `--v` must be a state in which something collides: the gap of"
@@ -132,7 +132,7 @@ def _resolve(impact: Impact, law: str, method: str, sequence: bool) -> dict[str,
 def _state(sticks: bool, impulse: np.ndarray, after: np.ndarray) -> str:
     if not impulse[-1] > 0:
         return "free"
-    return "stick" if sticks or np.linalg.norm(after[:-1]) <= REST else "slip"
+    return "stick" if sticks or np.linalg.norm(after[:-1]) <= REST.double else "slip"
 
 
 def _state_before(
@@ -190,7 +190,7 @@ def _problem(mechanism: Mechanism, contacts: Contacts, law: Hybrid, q: Array, v:
     problem = ImpactProblem(
         W=d.W,
         velocity=u,
-        active=(d.contacts.gap <= TOUCH) & (u[:, -1] <= REST),
+        active=(d.contacts.gap <= TOUCH.of(u)) & (u[:, -1] <= REST.of(u)),
         restitution=law.restitution,
         mu_static=law.mu_static,
         mu_dynamic=law.mu_dynamic,
