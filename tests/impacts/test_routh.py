@@ -135,7 +135,7 @@ def test_stronge_and_poisson_never_create_energy_and_newton_does(dim):
     gain = {name: np.asarray(WORK(p, LAWS[name](p).impulse)) for name in NAMES}
     assert gain["stronge"].max() < 1e-12
     assert gain["poisson"].max() < 1e-12
-    assert gain["newton"].max() > 0.1
+    assert gain["newton"].max() > 1e-3  # far more than rounding
 
 
 def test_kane_s_pendulum_gains_energy_by_newton_s_law_only():
