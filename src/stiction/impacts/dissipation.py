@@ -89,9 +89,10 @@ def _one_in_the_plane(
     -μ (a + b p) ≤ p ≤ μ (a + b p) bounds p on each side, or on one; so does the energy.
     """
     a, b, c, d = maps.a[0], maps.B[0, 0], maps.c[0], maps.D[0, 0]
-    wanted = -c / d
+    movable = d > 0  # neither a contact that is apart, nor one that has no tangential motion
+    wanted = jnp.where(movable, -c / jnp.where(movable, d, 1.0), 0.0)
     # T⁺ - T⁻ = e0 + e1 p + ½ E p² ≤ room, a parabola that opens upwards.
-    e0, e1, E = maps.e0, maps.e1[0], maps.E[0, 0]
+    e0, e1, E = maps.e0, maps.e1[0], jnp.where(movable, maps.E[0, 0], 1.0)
     disc = e1 * e1 - 2 * E * (e0 - room)
     bounded = jnp.isfinite(room)
     wide = jnp.sqrt(jnp.where(bounded, jnp.maximum(disc, 0.0), 0.0))
@@ -112,7 +113,7 @@ def _one_in_the_plane(
         mu = friction_at(problem, mu_min, jnp.abs(c + d * p)[None])[0]
     low, high = bounds(mu_min[0])
     possible = (low <= high) & (~bounded | (disc >= 0))
-    return p[None], possible
+    return jnp.where(movable, p, 0.0)[None], possible | ~maps.active[0]
 
 
 def _cheapest_choice(
