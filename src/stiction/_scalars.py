@@ -72,27 +72,26 @@ def write_out(
         most: Operations beyond which the function is left as it is.
     """
 
-    def written(*args: Any) -> Any:
-        closed, shape = jax.make_jaxpr(f, return_shape=True)(*args)
-        scalars = []
-        for arg, pattern in zip(args, patterns, strict=True):
-            leaves = jax.tree.leaves(arg)
-            known = pattern.leaves if pattern else [None] * len(leaves)
-            scalars += [_take_apart(x, k) for x, k in zip(leaves, known, strict=True)]
-        out = _evaluate(closed.jaxpr, closed.consts, scalars)
-        arrays = [_put_together(o, v.aval) for o, v in zip(out, closed.jaxpr.outvars, strict=True)]
-        return jax.tree.unflatten(jax.tree.structure(shape), arrays)
-
     @functools.wraps(f)
-    def choose(*args: Any) -> Any:
-        scalars = jax.make_jaxpr(written)(*args)
-        if len(scalars.jaxpr.eqns) > most:
-            return f(*args)
-        shape = jax.eval_shape(f, *args)
-        out = core.jaxpr_as_fun(scalars)(*jax.tree.leaves(args))
+    def written(*args: Any) -> Any:
+        program, shape = jax.make_jaxpr(f, return_shape=True)(*args)
+        known = []
+        for arg, pattern in zip(args, patterns, strict=True):
+            known += pattern.leaves if pattern else [None] * len(jax.tree.leaves(arg))
+
+        def in_scalars(*leaves: Any) -> list[jax.Array]:
+            scalars = [_take_apart(x, k) for x, k in zip(leaves, known, strict=True)]
+            out = _evaluate(program.jaxpr, program.consts, scalars)
+            ends = zip(out, program.jaxpr.outvars, strict=True)
+            return [_put_together(o, v.aval) for o, v in ends]
+
+        leaves = jax.tree.leaves(args)
+        scalars = jax.make_jaxpr(in_scalars)(*leaves)
+        chosen = scalars if len(scalars.jaxpr.eqns) <= most else program
+        out = core.jaxpr_as_fun(chosen)(*leaves)
         return jax.tree.unflatten(jax.tree.structure(shape), out)
 
-    return choose
+    return written
 
 
 def _signs(leaf: Any) -> np.ndarray:

@@ -50,8 +50,8 @@ def test_thrown_ball_follows_its_parabola():
 
 def test_driven_spring_follows_the_closed_form():
     """m z̈ = K (A sin ωt - z) from rest: z = A K/(K - m ω²) (sin ωt - (ω/Ω) sin Ωt), Ω² = K/m."""
-    mechanism = stiction.load("""<mujoco><worldbody><body><joint name="z" type="slide"/>
-        <geom size=".1" mass="0.45"/></body></worldbody>
+    mechanism = stiction.load("""<mujoco><worldbody><body>
+        <joint name="z" type="slide" axis="1 0 0"/><geom size=".1" mass="0.45"/></body></worldbody>
         <actuator><position joint="z" kp="350"/></actuator></mujoco>""")
     A, f = 0.0254, 2.0
     control = HarmonicControl(jnp.zeros(1), jnp.array([A]), jnp.array([f]), jnp.zeros(1))

@@ -10,6 +10,7 @@ lift-off   it opened
 stick      its sliding came to an end
 slip       it began to slide
 reversal   its sliding changed direction through zero
+ambiguous  other motions may be possible, and nothing changed (contact empty)
 rest       everything came to rest with this event (contact empty)
 switch     a guard of the control came to zero (contact empty)
 """
@@ -70,7 +71,10 @@ def events_of(trajectory: Trajectory, names: Sequence[str]) -> list[Event]:
     resting = False
     for i in range(count):
         row = jax.tree.map(lambda x, i=i: x[i], log)
-        events += _changes(row, names, i)
+        changes = _changes(row, names, i)
+        events += changes
+        if row.suspicious and not changes:
+            events.append(_plain(row, "ambiguous", i, _note(row)))
         if row.cause.contact == GUARD:
             events.append(_plain(row, "switch", i, f"guard {int(row.cause.function)}"))
         rests = row.speed <= REST_SPEED and row.acceleration <= REST_ACCELERATION

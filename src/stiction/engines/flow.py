@@ -150,8 +150,10 @@ class Flow(eqx.Module):
         return Arrival(y, kept, k, seen, error)
 
     def _in_scalars(self, f: Callable, t: Scalar, y: State, mode: Mode) -> Any:
-        """f(flow, t, y, mode), written out in scalars unless the mechanism is large."""
-        if self.mechanism.nv > _WRITTEN_OUT:
+        """f(flow, t, y, mode), written out in scalars unless the mechanism is large, or traced:
+        without knowing which of its numbers are zero there would be too many.
+        """
+        if self.mechanism.nv > _WRITTEN_OUT or self.patterns.mechanism is None:
             return f(self, t, y, mode)
 
         def of_leaves(m: Mechanism, c: Contacts, t: Scalar, y: State, mode: Mode) -> Any:

@@ -70,11 +70,12 @@ class Happening(eqx.Module):
     acceleration: Scalar  # the largest |dv/dt| after
 
 
-def quiet(t: Scalar, y: State, mode: Mode, cause: Cause, d: ContactDynamics) -> Happening:
+def quiet(
+    t: Scalar, mode: Mode, cause: Cause, velocity: Float[Array, "n dim"], kinetic_energy: Scalar
+) -> Happening:
     """An event without an impact."""
-    u = d.contacts.velocity
-    zero, no, yes = jnp.zeros_like(u), jnp.asarray(False), jnp.asarray(True)
-    T = kinetic(d.L, y.v)
+    zero, none = jnp.zeros_like(velocity), jnp.zeros_like(kinetic_energy)
+    no, yes = jnp.asarray(False), jnp.asarray(True)
     return Happening(
         time=t,
         cause=cause,
@@ -86,17 +87,17 @@ def quiet(t: Scalar, y: State, mode: Mode, cause: Cause, d: ContactDynamics) -> 
         modes_after=mode.modes,
         direction_before=mode.direction,
         direction_after=mode.direction,
-        velocity_before=u,
-        velocity_after=u,
+        velocity_before=velocity,
+        velocity_after=velocity,
         impulse=zero,
         mu=zero[:, 0],
         work=zero,
-        kinetic_before=T,
-        kinetic_after=T,
-        removed=jnp.zeros_like(T),
+        kinetic_before=kinetic_energy,
+        kinetic_after=kinetic_energy,
+        removed=none,
         limit=jnp.full_like(zero[:, 0], jnp.nan),
-        speed=jnp.zeros_like(T),
-        acceleration=jnp.zeros_like(T),
+        speed=none,
+        acceleration=none,
     )
 
 
@@ -160,7 +161,7 @@ def collide(
             h.impact, h.tangential, h.velocity_after, h.impulse, h.mu, h.work, h.kinetic_after,
             h.removed, h.limit,
         ),
-        quiet(t, y, mode, cause, d),
+        quiet(t, mode, cause, u, problem.kinetic),
         (
             jnp.asarray(True), tangential, u_plus, s.impulse, s.mu, work, T,
             problem.kinetic + jnp.sum(work) + given - T,

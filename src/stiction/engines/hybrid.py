@@ -40,7 +40,6 @@ class Keep(NamedTuple):
     samples: int  # 2 keeps the ends only
     events: bool  # whether the list of events is kept
     max_events: int
-    event_every: int  # see `run_loop`
 
 
 class Hybrid(eqx.Module):
@@ -143,7 +142,6 @@ def simulate_hybrid(
         rows=0 if ends_only else solver.max_steps + 2 * keep.max_events + 2,
         log=keep.max_events if keep.events else 0,
         max_events=keep.max_events,
-        event_every=keep.event_every,
     )
     times = jnp.linspace(0, 1, keep.samples, dtype=q.dtype) * until
     if ends_only:
@@ -181,8 +179,10 @@ def simulate_hybrid(
 def _ends(start: State, loop: Loop, times: Array) -> Row:
     """The first and the last state."""
     force = jnp.zeros_like(loop.seen.force)
-    first = Row(times[0], start, loop.k, force, loop.mode.modes, loop.mode.memory)
-    last = Row(loop.t, loop.y, loop.k, loop.seen.force, loop.mode.modes, loop.mode.memory)
+    first = Row(times[0], start, loop.k, force, loop.mode.modes, loop.mode.memory, loop.events)
+    last = Row(
+        loop.t, loop.y, loop.k, loop.seen.force, loop.mode.modes, loop.mode.memory, loop.events
+    )
     return jax.tree.map(lambda a, b: jnp.stack([a, b]), first, last)
 
 

@@ -7,9 +7,7 @@ event exactly and, being part of the program, carries the derivative of the even
 for that the rate of the event function must be right, so where it is not known one more, slightly
 longer step measures it.
 
-There is no loop inside the loop, so that the lanes of a batch do not wait for each other. In a
-batch every pass steps all lanes, and events are carried out every few passes: a lane waits a little
-for its event, but the others do not pay for it at every pass.
+There is no loop over steps inside the loop: the lanes of a batch do not wait for each other.
 """
 
 from collections.abc import Callable
@@ -21,7 +19,7 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction._scalars import write_out
-from stiction.engines.contact_dynamics import ContactDynamics
+from stiction.engines.contact_dynamics import ContactDynamics, kinetic
 from stiction.engines.event_search import Search, grazing, search_event, select
 from stiction.engines.flow import Arrival, Flow, Mode, Seen, State
 from stiction.engines.forces import OPEN
@@ -92,7 +90,6 @@ def run_loop(
     rows: int,
     log: int,
     max_events: int,
-    event_every: int,
 ) -> tuple[Loop, Row, Array, Happening]:
     """Simulate from y0 over `until` seconds.
 
@@ -106,7 +103,6 @@ def run_loop(
         rows: Room for states that are kept.
         log: Room for events that are kept.
         max_events: Events after which the run ends.
-        event_every: 1 to carry an event out as soon as it is found; more in a batch.
 
     Returns:
         The end, the states kept and their number, and the events.
@@ -165,7 +161,8 @@ def run_loop(
         after = s.phase == AFTER_IMPACT
         cause = s.cause
         r = settle(flow, s.t, s.y, s.mode, cause, after, d, power)
-        what = select(after, happening.unpack(s.current), quiet(s.t, s.y, s.mode, cause, d))
+        fresh = quiet(s.t, s.mode, cause, d.contacts.velocity, kinetic(d.L, s.y.v))
+        what = select(after, happening.unpack(s.current), fresh)
         what = eqx.tree_at(
             lambda h: (
                 h.modes_after, h.direction_after, h.consistent, h.suspicious, h.speed,
@@ -180,8 +177,8 @@ def run_loop(
         # No consistent mode while something slides: stop it by an impact without collision, once.
         jams = ~r.consistent & r.slides & ~(after & what.tangential)
         phase = jnp.where(jams, JAMMED, STEP)
-        # Settling at the start is no event, unless something collided.
-        counts = after | (cause.contact != START) | what.suspicious
+        # Settling at the start is no event, unless something collided; nor is what a jam mends.
+        counts = after | (~jams & ((cause.contact != START) | what.suspicious))
         return eqx.tree_at(
             lambda s: (
                 s.y, s.mode, s.k, s.seen, s.values, s.phase, s.current, s.events, s.keep,
@@ -266,35 +263,17 @@ def run_loop(
             happened=jnp.asarray(False),
         )
 
-    def waiting(s: Loop) -> Loop:
-        return eqx.tree_at(
-            lambda s: (s.keep, s.happened), s, (jnp.asarray(False), jnp.asarray(False))
-        )
-
     def record(s: Loop, kept: Kept) -> Kept:
         rows = add(kept.rows, row.pack(_row(s), s.t.dtype), s.keep)
         return Kept(rows, add(kept.log, s.current, s.happened))
 
-    def at_once(carry: tuple[Array, Loop, Kept]) -> tuple[Array, Loop, Kept]:
-        i, s, kept = carry
+    def one_pass(carry: tuple[Loop, Kept]) -> tuple[Loop, Kept]:
+        s, kept = carry
         s = jax.lax.cond(s.phase == STEP, step, event, s)
-        return i + 1, s, record(s, kept)
-
-    def in_turn(carry: tuple[Array, Loop, Kept]) -> tuple[Array, Loop, Kept]:
-        i, s, kept = carry
-        # The count of passes is the same in all lanes of a batch: this branch stays a branch.
-        now = i % event_every == event_every - 1
-        s = select(s.phase == STEP, step(s), waiting(s))
-        kept = record(s, kept)
-        pending = (s.phase != STEP) & (s.status == RUNNING)
-        s = jax.lax.cond(now, lambda s: select(pending, event(s), waiting(s)), waiting, s)
-        return i + 1, s, record(s, kept)
+        return s, record(s, kept)
 
     kept = Kept(no_records(row.size, rows, dtype), no_records(happening.size, log, dtype))
-    one_pass = at_once if event_every == 1 else in_turn
-    _, s, kept = jax.lax.while_loop(
-        lambda c: c[1].status == RUNNING, one_pass, (jnp.asarray(0), start, kept)
-    )
+    s, kept = jax.lax.while_loop(lambda c: c[0].status == RUNNING, one_pass, (start, kept))
     packed = kept.rows.vectors, kept.log.vectors
     return s, row.unpack(packed[0]), kept.rows.count, happening.unpack(packed[1])
 
@@ -308,7 +287,7 @@ def _error(at: Arrival, y: State, solver: Solver) -> Scalar:
 
 
 def _row(s: Loop) -> Row:
-    return Row(s.t, s.y, s.k, s.seen.force, s.mode.modes, s.mode.memory)
+    return Row(s.t, s.y, s.k, s.seen.force, s.mode.modes, s.mode.memory, s.events)
 
 
 def _start(flow: Flow, y0: State, until: Scalar) -> tuple[Loop, Happening]:
@@ -321,29 +300,7 @@ def _start(flow: Flow, y0: State, until: Scalar) -> tuple[Loop, Happening]:
     guards = jnp.zeros_like(flow.guards(zero, y0, mode))
     values = jnp.zeros(2 * n + guards.size, dtype)
     nobody = Cause(jnp.asarray(START), whole)
-    what = Happening(
-        time=zero,
-        cause=nobody,
-        impact=flag,
-        tangential=flag,
-        consistent=flag,
-        suspicious=flag,
-        modes_before=mode.modes,
-        modes_after=mode.modes,
-        direction_before=mode.direction,
-        direction_after=mode.direction,
-        velocity_before=rows,
-        velocity_after=rows,
-        impulse=rows,
-        mu=rows[:, 0],
-        work=rows,
-        kinetic_before=zero,
-        kinetic_after=zero,
-        removed=zero,
-        limit=rows[:, 0],
-        speed=zero,
-        acceleration=zero,
-    )
+    what = quiet(zero, mode, nobody, rows, zero)
     start = Loop(
         t=zero,
         y=y0,

@@ -21,6 +21,7 @@ class Row(eqx.Module):
     force: Float[Array, "n dim"]
     modes: Int[Array, "n"]
     memory: Any  # of the control
+    segment: Int[Array, ""]  # how many events there have been before
 
 
 class Packing:
@@ -87,7 +88,7 @@ def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[
         jnp.searchsorted(known, times, side="right").astype(int), 1, jnp.maximum(count - 1, 1)
     )
 
-    slopes = _slopes(known, rows.force, rows.modes)
+    slopes = _slopes(known, rows.force, rows.segment)
 
     def at(t: Scalar, i: Int[Array, ""]) -> Row:
         a = jax.tree.map(lambda x: x[i - 1], rows)
@@ -107,22 +108,23 @@ def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[
             _cubic(s, h, a.force, b.force, slopes[i - 1], slopes[i]),
             a.modes,
             a.memory,
+            a.segment,
         )
-        ended = Row(t, b.y, b.k, b.force, b.modes, b.memory)
+        ended = Row(t, b.y, b.k, b.force, b.modes, b.memory, b.segment)
         return jax.tree.map(lambda x, y: jnp.where(last, y, x), mixed, ended)
 
     return jax.vmap(at)(times, after)
 
 
 def _slopes(
-    time: Float[Array, "r"], force: Float[Array, "r n dim"], modes: Int[Array, "r n"]
+    time: Float[Array, "r"], force: Float[Array, "r n dim"], segment: Int[Array, "r"]
 ) -> Float[Array, "r n dim"]:
-    """Rates of the forces at the kept steps, from their neighbours in the same mode.
+    """Rates of the forces at the kept steps, from their neighbours between the same events.
 
     Unlike those of the motion they are not known: parabolas through three neighbours give them.
     """
     h = jnp.diff(time)
-    joined = (h > 0) & jnp.isfinite(h) & jnp.all(modes[1:] == modes[:-1], axis=1)
+    joined = (h > 0) & jnp.isfinite(h) & (segment[1:] == segment[:-1])
     wide = jnp.where(joined, h, 1.0)[:, None, None]
     chord = jnp.where(joined[:, None, None], jnp.diff(force, axis=0) / wide, 0.0)
 

@@ -71,7 +71,8 @@ class Trajectory(eqx.Module):
         energy = self.kinetic + self.potential
         gained = self.actuator_work + self.support_work
         lost = self.damping_loss + self.friction_loss + self.impact_loss
-        return energy - energy[..., :1] - gained + lost
+        account = energy - gained + lost
+        return account - account[..., :1]
 
     def check(self) -> "Trajectory":
         """Raise a `RunError` unless the run ended well."""

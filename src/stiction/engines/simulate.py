@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, ScalarLike
 from stiction._errors import InputError
-from stiction.engines.control import as_switching, no_control
+from stiction.engines.control import AbstractSwitchingControl, as_switching, no_control
 from stiction.engines.flow import patterns_of
 from stiction.engines.free import simulate_free
 from stiction.engines.hybrid import Hybrid, Keep, simulate_hybrid
@@ -18,8 +18,6 @@ from stiction.engines.result import Trajectory
 from stiction.engines.solver import Solver
 from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts
-
-EVENT_EVERY = 6  # passes of a batch between events; see `hybrid_loop`
 
 
 def simulate(
@@ -30,7 +28,7 @@ def simulate(
     until: ScalarLike | Float[Array, "*batch"],
     contacts: Contacts | None = None,
     law: Hybrid | None = None,
-    control: Callable | None = None,
+    control: Callable | AbstractSwitchingControl | None = None,
     samples: int = 501,
     solver: Solver | None = None,
     max_events: int = 1000,
@@ -68,13 +66,16 @@ def simulate(
         raise InputError(f"`samples` must be at least 2, got {samples}")
     solver = (Solver() if solver is None else solver).astype(q.dtype)
     law = Hybrid() if law is None else law
+    if contacts is None and isinstance(control, AbstractSwitchingControl):
+        raise InputError(
+            "`control` has events of its own, which free motion does not look for; give `contacts`"
+        )
     control = as_switching(no_control(mechanism.nu) if control is None else control)
     end = jnp.asarray(until, q.dtype)
     batch = jnp.broadcast_shapes(q.shape[:-1], v.shape[:-1], end.shape)
     if contacts is not None:
         law, batch = law.spread(contacts, batch, q.dtype)
-    every = EVENT_EVERY if batch else 1
-    keep = Keep(samples, keep_events, max_events, every)
+    keep = Keep(samples, keep_events, max_events)
     q = jnp.broadcast_to(q, (*batch, q.shape[-1]))
     v = jnp.broadcast_to(v, (*batch, v.shape[-1]))
     end = jnp.broadcast_to(end, batch)

@@ -10,24 +10,32 @@ from stiction.report.figures import COLORS, new_figure
 _ROUND = 40  # points that stand for a round outline
 
 
-def strobe(
+def strobe(mechanism: Mechanism, q: np.ndarray, **options):
+    """A figure of its own with what `draw_strobe` draws."""
+    figure, axis = new_figure(figsize=(7.0, 4.6))
+    draw_strobe(axis, mechanism, q, **options)
+    return figure
+
+
+def draw_strobe(
+    axis,
     mechanism: Mechanism,
     q: np.ndarray,
     *,
     path: np.ndarray,
     ground: list[tuple[np.ndarray, np.ndarray]],
     side: tuple[int, int] = (0, 2),
-):
+) -> None:
     """The mechanism at configurations `q`, seen from the side, and the way it went along `path`.
 
     Args:
+        axis: Where to draw.
         mechanism: What moves.
         q: Configurations to draw, shape (n, nq); later ones are darker.
         path: Configurations along which sites (or bodies' centres) leave a line, shape (m, nq).
         ground: A point and the normal of each plane to draw.
         side: The two world axes of the picture.
     """
-    figure, axis = new_figure(figsize=(7.0, 4.6))
     poses = jax.jit(jax.vmap(lambda q: world_poses(mechanism, q)))
     for body, point, color in _marks(mechanism):
         way = poses(path)
@@ -53,7 +61,6 @@ def strobe(
             axis.axline(a, a + np.array([b[1], -b[0]]), color="0.4", lw=1, zorder=0)
     axis.set_xlabel(f"{'xyz'[side[0]]} [m]")
     axis.set_ylabel(f"{'xyz'[side[1]]} [m]")
-    return figure
 
 
 def _marks(mechanism: Mechanism) -> list[tuple[int, np.ndarray, str]]:
