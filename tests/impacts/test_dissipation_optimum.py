@@ -93,8 +93,8 @@ class Principle:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "dim"), [(n, dim) for n in (1, 2, 3, 4) for dim in (2, 3)])
-def test_no_start_finds_a_lower_cost(n, dim, rng):
-    per_shape = COUNTS[n]
+def test_no_start_finds_a_lower_cost(n, dim, rng, cases):
+    per_shape = cases(COUNTS[n])
     problems = batch_of_problems(rng, 4 * per_shape, n, dim, coupling=0.25, mu=(0.1, 1.0))
     maps = jax.jit(jax.vmap(tangential_problem))(problems)
     stick = np.asarray(jax.jit(jax.vmap(lambda p: stick_impulse(p, p.active)))(problems))

@@ -57,8 +57,8 @@ def energy_after(problem: ImpactProblem, law) -> tuple:
 @pytest.mark.slow
 @pytest.mark.parametrize("scene", COUNTS)
 @pytest.mark.parametrize(("name", "method"), [("no-slip", "scale"), ("dissipation", "constrain")])
-def test_energy_never_rises(scene, name, method):
-    p = random_impacts(scene, COUNTS[scene], (0.3, 1.0))
+def test_energy_never_rises(scene, name, method, cases):
+    p = random_impacts(scene, cases(COUNTS[scene]), (0.3, 1.0))
     law = impact_law(name, method)
     _, T = jax.jit(jax.vmap(lambda p: energy_after(p, law)))(p)
     assert np.all(np.isfinite(T))

@@ -56,8 +56,8 @@ def restitution(
     Give --alpha or --dissipation to get the restitution at a speed, or --restitution to get the
     alpha that has it there. With --mass and --stiffness also peak depth, peak force and duration.
     """
+    from stiction._checks import require_at_least, require_positive, require_restitution
     from stiction.laws import alpha_from_dissipation, impact
-    from stiction.laws._checks import require_at_least, require_positive, require_restitution
 
     given = {"--alpha": alpha, "--dissipation": dissipation, "--restitution": wanted}
     named = [name for name, value in given.items() if value is not None]

@@ -132,7 +132,7 @@ def _ask(
     stiffness, alpha, dissipation, restitution, exponent, mass, speed, mu, mu_dynamic, radius
 ):  # fmt: skip
     """The contact that the options describe."""
-    from stiction.laws._checks import require_at_least
+    from stiction._checks import require_at_least
     from stiction.laws.translate import CompliantContact
 
     if stiffness is None:
@@ -162,7 +162,7 @@ def _ask(
 
 def _read(source: str, settings: list[str], mass: float, speed: float):
     """The contact that an engine's own parameters amount to."""
-    from stiction.laws._checks import require_positive
+    from stiction._checks import require_positive
     from stiction.laws.translate import ENGINES
 
     require_positive("--mass", mass, "kg")
@@ -185,7 +185,7 @@ def _read(source: str, settings: list[str], mass: float, speed: float):
 
 def _options(engine: str, *, time_step: float | None, impedance: float | None) -> dict[str, float]:
     """The options that this engine's translation takes; others are refused."""
-    from stiction.laws._checks import require_positive
+    from stiction._checks import require_positive
     from stiction.laws.translate import ENGINES
 
     options = {}
