@@ -6,7 +6,7 @@ import typer
 
 from stiction._errors import InputError
 from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.output import OutputDirectory, print_json, text_table
 from stiction.cli.run import Set
 
 Numbers = str | None
@@ -94,17 +94,18 @@ def _list(name: str, text: str) -> str:
 def _print(title: str, found, rows: list[dict]) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     from stiction.report.impact import table_rows
 
     console = Console()
     console.print(escape(f"{title}: impact at t = {found.time:.6g} s"))
     shown = table_rows(found, rows)
-    table = Table(*(escape(column.replace(" [", "\n[")) for column in shown[0]))
+    hidden = {"least force [N]", *(["contact"] if len(found.names) == 1 else [])}
+    columns = [name for name in shown[0] if name not in hidden]  # the report has them all
+    table = text_table(*(escape(name.replace(" [", "\n[")) for name in columns))
     for i, row in enumerate(shown):
         last = i + 1 == len(shown) or shown[i + 1]["law"] != ""
-        table.add_row(*(escape(cell) for cell in row.values()), end_section=last)
+        table.add_row(*(escape(row[name]) for name in columns), end_section=last)
     console.print(table)
     guilty = [row["law"] for row in rows if row["creates_energy"]]
     if guilty:

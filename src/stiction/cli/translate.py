@@ -6,7 +6,7 @@ import typer
 
 from stiction._errors import InputError, unknown
 from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.output import OutputDirectory, print_json, text_table
 
 Number = float | None
 
@@ -237,10 +237,9 @@ def _drop_rows(check: dict) -> list[dict[str, str]]:
 def _print(result: dict) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     console = Console()
-    table = Table("contact", "value")
+    table = text_table("contact", "value")
     for name, value in result["contact"].items():
         table.add_row(name.replace("_", " "), f"{value:.8g}")
     console.print(table)
@@ -248,7 +247,7 @@ def _print(result: dict) -> None:
         console.print(f"  lost: {escape(line)}")
     if "engine" not in result:
         return
-    table = Table(result["engine"], "value")
+    table = text_table(result["engine"], "value")
     for name, value in result["parameters"].items():
         table.add_row(name, escape(_text(value)))
     console.print(table)
@@ -258,7 +257,7 @@ def _print(result: dict) -> None:
         console.print(f"  - {escape(line)}")
     if "check" in result:
         rows = _drop_rows(result["check"])
-        table = Table(
+        table = text_table(
             *rows[0], title=f"a ball dropped in {result['engine']} {result['check']['version']}"
         )
         for row in rows:
