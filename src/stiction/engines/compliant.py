@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, Scalar
+from stiction.engines.by_contact import spread_by_contact
 from stiction.engines.compliant_flow import CompliantFlow, compliant_events
 from stiction.engines.control import AbstractSwitchingControl
 from stiction.engines.flow import LEDGER, Mode, Patterns, State
@@ -14,7 +15,6 @@ from stiction.engines.records import Row
 from stiction.engines.result import Compliance, Trajectory
 from stiction.engines.sampling import Keep, run_and_sample
 from stiction.engines.solver import Solver
-from stiction.engines.spread import spread
 from stiction.laws import AbstractNormalLaw, AbstractTangentialLaw, RegularizedCoulomb
 from stiction.mechanism import Mechanism, normalize
 from stiction.mechanism.kinematics import motion
@@ -44,7 +44,7 @@ class Compliant(eqx.Module):
         """The same with one value for each lane of a batch and each contact, and the batch."""
         with_paths, structure = jax.tree.flatten_with_path(self)
         given = {jax.tree_util.keystr(path)[1:]: leaf for path, leaf in with_paths}
-        values, batch = spread(given, contacts, batch, dtype)
+        values, batch = spread_by_contact(given, contacts, batch, dtype)
         shape = (*batch, contacts.count)
         leaves = [jnp.broadcast_to(x, shape) for x in values.values()]
         return jax.tree.unflatten(structure, leaves), batch

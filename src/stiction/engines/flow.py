@@ -52,7 +52,7 @@ _GAP_ATOL, _GAP_RTOL = 1e-5, 1e-3  # by how much a step may be wrong about a gap
 LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work", "impact_loss")
 
 # Mechanisms with more freedoms are left in arrays: their scalars would be too many.
-_WRITTEN_OUT = 9
+WRITTEN_OUT = 9
 
 
 class Mode(eqx.Module):
@@ -176,7 +176,7 @@ class AbstractFlow(eqx.Module):
         """f(flow, t, y, mode), written out in scalars unless the mechanism is large, or traced:
         without knowing which of its numbers are zero there would be too many.
         """
-        if self.mechanism.nv > _WRITTEN_OUT or self.patterns.mechanism is None:
+        if self.mechanism.nv > WRITTEN_OUT or self.patterns.mechanism is None:
             return f(self, t, y, mode)
 
         def of_leaves(m: Mechanism, c: Contacts, t: Scalar, y: State, mode: Mode) -> Any:

@@ -3,20 +3,20 @@
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
-import numpy as np
 
-from stiction._arrays import Array, ArrayLike, Float, Scalar, Tolerance
-from stiction._errors import InputError, unknown
+from stiction._arrays import Array, Float, Scalar, Tolerance
+from stiction._checks import require_at_least, require_restitution
+from stiction._errors import unknown
+from stiction.engines.by_contact import spread_by_contact
 from stiction.engines.control import AbstractSwitchingControl
 from stiction.engines.flow import LEDGER, Flow, Patterns, State
 from stiction.engines.result import Trajectory
 from stiction.engines.rigid_events import rigid_events
 from stiction.engines.sampling import Keep, run_and_sample
 from stiction.engines.solver import Solver
-from stiction.engines.spread import spread
 from stiction.impacts import ENERGY_METHODS, IMPACT_LAWS, impact_law
+from stiction.laws.tangential.stribeck import require_friction_pair
 from stiction.mechanism import Mechanism, normalize
 from stiction.surfaces import Contacts
 
@@ -41,6 +41,7 @@ class Hybrid(eqx.Module):
         stribeck_exponent: a of (4.10).
         impact: The impact law, one of `stiction.impacts.IMPACT_LAWS`.
         energy_method: "off", "scale" (5.2)-(5.4) or "constrain" (5.6)-(5.14).
+        sequence: Whether simultaneous impacts are resolved one after the other, fastest first.
     """
 
     restitution: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.0)
@@ -52,35 +53,36 @@ class Hybrid(eqx.Module):
     stribeck_exponent: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1.0)
     impact: str = eqx.field(static=True, default="dissipation")
     energy_method: str = eqx.field(static=True, default="off")
+    sequence: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self):
         if self.impact not in IMPACT_LAWS:
             raise unknown("`contact.impact`", self.impact, IMPACT_LAWS)
         if self.energy_method not in ENERGY_METHODS:
             raise unknown("`contact.energy_method`", self.energy_method, ENERGY_METHODS)
-        _bounded("restitution", self.restitution, 0.0, 1.0)
-        _bounded("mu_static", self.mu_static, 0.0)
-        _bounded("mu_dynamic", self.mu_dynamic, 0.0)
-        _bounded("energetic", self.energetic, 0.0)
-        _bounded("rest_speed", self.rest_speed, 0.0)
-        _bounded("stribeck_speed", self.stribeck_speed, 0.0)
+        require_restitution("contact.restitution", self.restitution)
+        for name in ("mu_static", "mu_dynamic", "energetic", "rest_speed", "stribeck_speed"):
+            require_at_least(f"contact.{name}", getattr(self, name), 0.0)
 
     def spread(
         self, contacts: Contacts, batch: tuple[int, ...], dtype: Any
     ) -> tuple["Hybrid", tuple[int, ...]]:
         """The same with one value for each lane of a batch and each contact, and the batch."""
         given = {name: getattr(self, name) for name in _BY_CONTACT}
-        values, batch = spread(given, contacts, batch, dtype)
+        values, batch = spread_by_contact(given, contacts, batch, dtype)
         energetic = jnp.asarray(self.energetic, dtype)
         batch = jnp.broadcast_shapes(batch, energetic.shape)
         slowest = _SLOWEST.of(values["rest_speed"])
         values["rest_speed"] = jnp.maximum(values["rest_speed"], slowest)
         shape = (*batch, contacts.count)
+        spread = {name: jnp.broadcast_to(x, shape) for name, x in values.items()}
+        require_friction_pair(spread["mu_static"], spread["mu_dynamic"])
         law = Hybrid(
-            **{name: jnp.broadcast_to(x, shape) for name, x in values.items()},
+            **spread,
             energetic=jnp.broadcast_to(energetic, batch),
             impact=self.impact,
             energy_method=self.energy_method,
+            sequence=self.sequence,
         )
         return law, batch
 
@@ -100,18 +102,9 @@ def simulate_hybrid(
 ) -> Trajectory:
     """The motion with contacts, from event to event."""
     flow = Flow(mechanism, contacts, control, law.mu_static, law.mu_dynamic, patterns)
-    resolve = impact_law(law.impact, law.energy_method)
+    resolve = impact_law(law.impact, law.energy_method, law.sequence)
     booked, gap = jnp.zeros(len(LEDGER), q.dtype), jnp.zeros(contacts.count, q.dtype)
     start = State(normalize(mechanism, q), v, booked, gap)
     return run_and_sample(
         flow, rigid_events(flow, resolve, law), start, until, solver=solver, keep=keep
     )
-
-
-def _bounded(name: str, value: ArrayLike, low: float, high: float = np.inf) -> None:
-    if isinstance(value, jax.core.Tracer):
-        return
-    array = np.asarray(value)
-    if not np.all((array >= low) & (array <= high)):
-        bound = f"in [{low:g}, {high:g}]" if np.isfinite(high) else f">= {low:g}"
-        raise InputError(f"`contact.{name}` must be {bound}, got {array}")

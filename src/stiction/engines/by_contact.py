@@ -1,4 +1,4 @@
-"""Numbers of a law: one for all contacts and lanes of a batch, or one for each."""
+"""Numbers of a law that may differ from contact to contact and from lane to lane of a batch."""
 
 from typing import Any
 
@@ -9,27 +9,24 @@ from stiction._errors import InputError
 from stiction.surfaces import Contacts
 
 
-def spread(
+def spread_by_contact(
     values: dict[str, Array], contacts: Contacts, batch: tuple[int, ...], dtype: Any
 ) -> tuple[dict[str, Array], tuple[int, ...]]:
-    """The same with one value for each contact as the last axis, and the batch of all of them.
+    """The values with a last axis for contacts, and the batch with the axes that they bring.
 
-    Args:
-        values: Numbers of shape (), (n,) for each contact, (*batch,) or (*batch, n), by name.
-        contacts: What may touch.
-        batch: Other leading axes.
-        dtype: Of the numbers.
+    Values have the shape (), (n,), (*batch,) or (*batch, n).
     """
-    n, last = contacts.count, {}
+    n = contacts.count
+    spread = {}
     for name, given in values.items():
         value = jnp.asarray(given, dtype)
         by_contact = value.shape == (n,) or (value.ndim > 1 and value.shape[-1] in (1, n))
-        last[name] = value if by_contact else value[..., None]
+        spread[name] = value if by_contact else value[..., None]
         try:
-            batch = jnp.broadcast_shapes(batch, last[name].shape[:-1])
+            batch = jnp.broadcast_shapes(batch, spread[name].shape[:-1])
         except ValueError:
             raise InputError(
                 f"`contact.{name}` must be one number or {n} (one for each contact:"
                 f" {', '.join(contacts.names)}), got {jnp.shape(given)}"
             ) from None
-    return last, batch
+    return spread, batch
