@@ -1,7 +1,12 @@
 """From a state and a law to a trajectory."""
 
 from stiction.engines.compliant import Compliant
-from stiction.engines.control import AbstractSwitchingControl, HarmonicControl, no_control
+from stiction.engines.control import (
+    AbstractSwitchingControl,
+    HarmonicControl,
+    PhasedControl,
+    no_control,
+)
 from stiction.engines.events import Event, events_of, rest_time
 from stiction.engines.hybrid import Hybrid
 from stiction.engines.result import RESULTS, Compliance, Trajectory
@@ -16,6 +21,7 @@ __all__ = [
     "Event",
     "HarmonicControl",
     "Hybrid",
+    "PhasedControl",
     "Solver",
     "Trajectory",
     "events_of",

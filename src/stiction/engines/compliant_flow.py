@@ -188,8 +188,8 @@ def rates(flow: CompliantFlow, t: Scalar, y: State, mode: Mode) -> tuple[State, 
     r = flow.reactions(y, gap, u, mode.modes)
     (tau,) = to_joints(r.force)
     L, half = free_dynamics(m, state, y.v, force + tau)
-    # The power that the body receives less what enters the contact comes from the ground.
-    given = y.v @ tau - jnp.sum(r.force * u)
+    # Of a body at rest the contact's velocity is that of the ground, turned round.
+    given = -jnp.sum(r.force * velocities(jnp.zeros_like(y.v))[0])
     booked = jnp.stack([jnp.sum(r.friction_loss), given, jnp.sum(r.normal_loss)])
     inner = Inner(r.memory, r.normal_loss, r.friction_loss)
     ledger = jnp.concatenate([power, booked])

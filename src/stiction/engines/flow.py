@@ -129,7 +129,7 @@ class AbstractFlow(eqx.Module):
     def step(
         self, advance: Callable, t: Scalar, y: State, k: State, mode: Mode, dt: Scalar
     ) -> Arrival:
-        """A step over dt by one of `runge_kutta.STEPS`, from a state and its rate k."""
+        """A step over dt by `explicit_step` or its like, from a state and its rate k."""
 
     @abc.abstractmethod
     def error_ratio(self, at: Arrival, y: State, solver: Solver) -> Scalar:

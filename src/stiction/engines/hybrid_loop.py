@@ -27,7 +27,7 @@ from stiction.engines.flow import AbstractFlow, Arrival, Mode, Seen, State
 from stiction.engines.forces import OPEN
 from stiction.engines.happenings import GUARD, START, Cause, Happening, quiet
 from stiction.engines.records import Packing, Records, Row, add, no_records
-from stiction.engines.runge_kutta import STEPS, next_step
+from stiction.engines.runge_kutta import next_step
 from stiction.engines.solver import Solver
 
 _MAX_CASCADE = 100  # events at one instant, beyond four for each contact
@@ -74,6 +74,7 @@ class Kept(eqx.Module):
 def run_loop(
     flow: AbstractFlow,
     happen: Callable[[Loop, Packing], Loop],
+    advance: Callable,
     solver: Solver,
     y0: State,
     until: Scalar,
@@ -87,7 +88,8 @@ def run_loop(
     Args:
         flow: The smooth motion.
         happen: Carries out the event that is due, which it keeps packed as `current`.
-        solver: Method and tolerances.
+        advance: A step of the method: `explicit_step` or `rosenbrock_step`.
+        solver: Tolerances and limits.
         y0: The initial state.
         until: Duration [s].
         rows: Room for states that are kept.
@@ -99,7 +101,6 @@ def run_loop(
     """
     start, what = _start(flow, y0, until)
     row, happening, dtype = Packing(_row(start)), Packing(what), y0.q.dtype
-    advance = STEPS[solver.method]
     contacts = flow.contacts.count
 
     def event(s: Loop) -> Loop:

@@ -16,7 +16,11 @@ import numpy as np
 from stiction._arrays import Array, ArrayLike, Scalar
 
 # Explicit methods whose last stage is the first of the next step.
-_TABLEAUS = {"tsit5": diffrax.Tsit5.tableau, "dopri5": diffrax.Dopri5.tableau}
+_TABLEAUS = {
+    "auto": diffrax.Tsit5.tableau,
+    "tsit5": diffrax.Tsit5.tableau,
+    "dopri5": diffrax.Dopri5.tableau,
+}
 
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 
@@ -67,7 +71,7 @@ def explicit_step(
     return y, k, more, combine(None, stages, tableau.b_error, dt)
 
 
-STEPS = {name: functools.partial(explicit_step, tableau) for name, tableau in _TABLEAUS.items()}
+EXPLICIT = {name: functools.partial(explicit_step, tableau) for name, tableau in _TABLEAUS.items()}
 
 
 def combine(y: Any, stages: Any, weights: ArrayLike, dt: Scalar) -> Any:

@@ -12,8 +12,13 @@ from stiction.engines.flow import LEDGER, AbstractFlow, State
 from stiction.engines.hybrid_loop import Loop, run_loop
 from stiction.engines.records import Row, sample
 from stiction.engines.result import RESULTS, Trajectory
+from stiction.engines.rosenbrock import rosenbrock_step
+from stiction.engines.runge_kutta import EXPLICIT
 from stiction.engines.solver import Solver
 from stiction.mechanism import actuator_effort, kinetic_energy, potential_energy
+
+# A step of each method, as the loop takes it; all are of order 5.
+STEPS = {**EXPLICIT, "rodas5p": rosenbrock_step}
 
 
 class Keep(NamedTuple):
@@ -52,6 +57,7 @@ def run_and_sample(
     loop, rows, count, log = run_loop(
         flow,
         happen,
+        STEPS[solver.method],
         solver,
         start,
         until,

@@ -9,19 +9,22 @@ import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, ScalarLike
-from stiction._errors import InputError
+from stiction._errors import InputError, unknown
 from stiction.engines.compliant import Compliant, simulate_compliant
 from stiction.engines.control import AbstractSwitchingControl, as_switching, no_control
 from stiction.engines.flow import patterns_of
 from stiction.engines.free import simulate_free
 from stiction.engines.hybrid import Hybrid, simulate_hybrid
-from stiction.engines.result import Trajectory
-from stiction.engines.sampling import Keep
-from stiction.engines.solver import Solver
+from stiction.engines.result import RESULTS, Trajectory
+from stiction.engines.runge_kutta import EXPLICIT
+from stiction.engines.sampling import STEPS, Keep
+from stiction.engines.solver import METHODS, Solver
 from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts
 
 ENGINES = {Hybrid: simulate_hybrid, Compliant: simulate_compliant}
+# What each may be integrated by.
+_METHODS = {Hybrid: EXPLICIT, Compliant: STEPS}
 
 
 def simulate(
@@ -68,8 +71,12 @@ def simulate(
             raise InputError(f"`{name}` has shape {value.shape}, expected (..., {size})")
     if samples < 2:
         raise InputError(f"`samples` must be at least 2, got {samples}")
-    solver = (Solver() if solver is None else solver).astype(q.dtype)
     law = Hybrid() if law is None else law
+    fine = contacts is not None and isinstance(law, Compliant)
+    solver = (Solver() if solver is None else solver).filled(q.dtype, fine=fine)
+    methods = METHODS if contacts is None else _METHODS[type(law)]
+    if solver.method not in methods:
+        raise unknown("`solver.method` here", solver.method, methods)
     if contacts is None and isinstance(control, AbstractSwitchingControl):
         raise InputError(
             "`control` has events of its own, which free motion does not look for; give `contacts`"
@@ -84,10 +91,30 @@ def simulate(
     v = jnp.broadcast_to(v, (*batch, v.shape[-1]))
     end = jnp.broadcast_to(end, batch)
     patterns = None if contacts is None else patterns_of(mechanism, contacts)
-    trajectory = _simulate(
-        mechanism, q, v, end, contacts, law, control, solver, keep, patterns, len(batch)
-    )
-    return trajectory.check() if throw and not _traced(trajectory) else trajectory
+
+    def run(solver: Solver) -> Trajectory:
+        return _simulate(
+            mechanism, q, v, end, contacts, law, control, solver, keep, patterns, len(batch)
+        )
+
+    trajectory = run(solver)
+    if _traced(trajectory):
+        return trajectory
+    if fine and solver.method == "auto":
+        trajectory = _with_stiff_lanes(trajectory, lambda: run(solver.by("rodas5p")))
+    return trajectory.check() if throw else trajectory
+
+
+def _with_stiff_lanes(explicit: Trajectory, again: Callable[[], Trajectory]) -> Trajectory:
+    """Lanes whose explicit steps were used up, as the implicit method finds them."""
+    stiff = explicit.result == RESULTS.max_steps_reached
+    if not bool(jnp.any(stiff)):
+        return explicit
+
+    def choose(a: Array, b: Array) -> Array:
+        return jnp.where(stiff.reshape(*stiff.shape, *[1] * (a.ndim - stiff.ndim)), b, a)
+
+    return jax.tree.map(choose, explicit, again())
 
 
 def _simulate(*args) -> Trajectory:

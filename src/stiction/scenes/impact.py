@@ -16,7 +16,7 @@ from stiction.engines.contact_dynamics import contact_dynamics, kinetic
 from stiction.engines.happenings import APPROACH, REST, TOUCH
 from stiction.impacts import ONE_CONTACT, ImpactProblem, impact_forces, impact_law
 from stiction.mechanism import Mechanism
-from stiction.scenes.contact import build_contacts, build_law
+from stiction.scenes.contact import build_contacts, hybrid_law
 from stiction.scenes.run import build_control, build_mechanism, initial_state
 from stiction.scenes.scenario import Scenario
 from stiction.surfaces import Contacts
@@ -64,7 +64,7 @@ def find_impact(scenario: Scenario, folder: Path, *, at_start: bool) -> Impact:
     contacts = build_contacts(scenario, mechanism, folder)
     if contacts is None:
         raise InputError("nothing in this scene can touch: there is no impact to resolve")
-    law = build_law(scenario.contact, contacts)
+    law = hybrid_law(scenario.contact, contacts)
     time = 0.0
     if not at_start:
         time, q, v = _state_before(scenario, mechanism, q, v, contacts, law)

@@ -8,12 +8,11 @@ import numpy as np
 
 from stiction._arrays import Array
 from stiction._errors import InputError, unknown
-from stiction.engines import HarmonicControl, Solver, Trajectory, simulate
-from stiction.engines.runge_kutta import STEPS
+from stiction.engines import HarmonicControl, PhasedControl, Solver, Trajectory, simulate
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
 from stiction.scenes.contact import build_contacts, build_law
-from stiction.scenes.scenario import Scenario
+from stiction.scenes.scenario import PhaseFields, Scenario
 from stiction.surfaces import Contacts
 
 
@@ -38,11 +37,6 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
     q, v = initial_state(scenario, mechanism)
     contacts = build_contacts(scenario, mechanism, folder)
     solver = scenario.solver
-    if contacts is not None and solver.method not in STEPS:
-        raise InputError(
-            f"`solver.method` must be one of {', '.join(STEPS)} where things touch,"
-            f" got {solver.method}"
-        )
     trajectory = simulate(
         mechanism,
         q,
@@ -113,10 +107,32 @@ def _fill(field: str, values, given, mechanism: Mechanism, address, sizes):
     return values
 
 
-def build_control(scenario: Scenario, mechanism: Mechanism) -> HarmonicControl:
+def build_control(scenario: Scenario, mechanism: Mechanism) -> HarmonicControl | PhasedControl:
     """The commands of all actuators."""
     table = np.zeros((4, mechanism.nu))
+    phases: list[list[PhaseFields]] = [[] for _ in range(mechanism.nu)]
     for name, fields in scenario.control.items():
         i = mechanism.actuator(name)
         table[:, i] = fields.offset, fields.amplitude, fields.frequency, fields.phase
-    return HarmonicControl(*(jnp.asarray(row) for row in table))
+        phases[i] = fields.phases
+    harmonic = HarmonicControl(*(jnp.asarray(row) for row in table))
+    return _phased(harmonic, phases, mechanism) if any(phases) else harmonic
+
+
+def _phased(
+    harmonic: HarmonicControl, phases: list[list[PhaseFields]], mechanism: Mechanism
+) -> PhasedControl:
+    """Tables of all phases of all actuators, the shorter ones filled up with nothing."""
+    most = max(map(len, phases))
+    powers = max(len(p.desired) for row in phases for p in row)
+    end = np.full((mechanism.nu, most), np.inf)
+    offset, gain, relative = (np.zeros_like(end) for _ in range(3))
+    desired = np.zeros((*end.shape, max(powers, 1)))
+    for i, row in enumerate(phases):
+        for j, p in enumerate(row):
+            end[i, j] = np.inf if p.until is None else p.until
+            offset[i, j], gain[i, j], relative[i, j] = p.offset, p.gain, p.relative
+            desired[i, j, : len(p.desired)] = p.desired
+    length_of_q = mechanism.actuators.length_of_q
+    tables = (jnp.asarray(x) for x in (end, offset, gain, relative, desired))
+    return PhasedControl(harmonic, length_of_q, *tables)
