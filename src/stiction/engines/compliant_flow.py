@@ -220,7 +220,9 @@ def compliant_events(flow: CompliantFlow) -> Callable[[Loop, Packing], Loop]:
             quiet(s.t, s.mode, s.cause, u, T),
             (modes, jnp.max(jnp.abs(y.v)), jnp.max(jnp.abs(k.v))),
         )
-        counts = s.cause.contact != START
+        # The start is an event where something touches just then.
+        touches = closed & (jnp.abs(gap) <= _TOUCH.of(gap)) & (u[:, -1] < -_REST.of(u))
+        counts = (s.cause.contact != START) | jnp.any(touches)
         return eqx.tree_at(
             lambda s: (
                 s.y, s.mode, s.k, s.seen, s.values, s.phase, s.current, s.events, s.keep,
