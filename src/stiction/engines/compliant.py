@@ -71,14 +71,15 @@ def simulate_compliant(
     def account(rows: Row) -> dict[str, Any]:
         """Forces and energies of the sampled states by the laws, not between those of the steps."""
 
-        def at(row: Row) -> tuple[Array, Compliance]:
+        def at(row: Row) -> tuple[Array, Array, Array]:
             links = motion(mechanism, row.y.q)
             gap, u = gaps_and_velocities(mechanism, contacts, links, row.y.v, row.time)
             r = flow.reactions(row.y, gap, u, row.modes)
-            inner = row.y.inner
-            return r.force, Compliance(-gap, r.stored, inner.normal_loss, inner.friction_loss)
+            return r.force, -gap, r.stored
 
-        force, compliance = jax.vmap(at)(rows)
+        force, depth, stored = jax.vmap(at)(rows)
+        lost = rows.y.inner
+        compliance = Compliance(depth, stored, lost.normal_loss, lost.friction_loss)
         return {"force": force, "compliance": compliance}
 
     def rate_of(row: Row) -> State:

@@ -107,12 +107,9 @@ class PhasedControl(AbstractSwitchingControl):
     def command(self, t: Scalar, q: Array, v: Array, modes: Array, memory: Any) -> Array:
         phase, begin, origin = memory
         now = self._now(phase)
-        powers = jnp.arange(self.desired.shape[2])[None]
-        since = (t - begin)[:, None]
-        # 0⁰ is 1, with derivatives that are 0.
-        terms = jnp.where(powers == 0, 1.0, since ** jnp.maximum(powers, 1))
         coefficients = jnp.sum(jnp.where(now[:, :, None], self.desired, 0.0), axis=1)
-        wanted = jnp.sum(coefficients * terms, axis=1) + self._pick(now, self.relative) * origin
+        wanted = jnp.polyval(coefficients.T[::-1], t - begin, unroll=coefficients.shape[1])
+        wanted = wanted + self._pick(now, self.relative) * origin
         follow = self._pick(now, self.gain) * (wanted - self.length_of_q @ q)
         return self.harmonic(t, q, v, modes) + self._pick(now, self.offset) + follow
 
@@ -126,7 +123,7 @@ class PhasedControl(AbstractSwitchingControl):
         phase, begin, origin = memory
         here = jnp.arange(phase.size) == which
         return (
-            phase + here,
+            phase + here.astype(int),
             jnp.where(here, t, begin),
             jnp.where(here, self.length_of_q @ q, origin),
         )

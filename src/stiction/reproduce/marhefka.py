@@ -276,7 +276,8 @@ def figure_8() -> Reproduction:
         for end in (placed, lift):
             axis.axvline(1e3 * end, color="0.6", lw=0.8)
     for begin, phase in ((0.0, "placement"), (placed, "support"), (lift, "lift")):
-        axes[2].annotate(phase, (1e3 * begin + 8, 0.93 * force.max()), fontsize=9, color="0.4")
+        axes[0].annotate(phase, (1e3 * begin + 3, 1.02), xycoords=("data", "axes fraction"),
+                         fontsize=9, color="0.4")  # fmt: skip
 
     events = events_of(t, run.contact_names)
     parted = [e.time for e in events if e.kind == "lift-off"]

@@ -9,7 +9,7 @@ c       damping       damping of the bristle                         N·s/m
 
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar, ScalarLike
+from stiction._arrays import Array, Float, Numbers, Scalar, ScalarLike
 from stiction._checks import require_at_least, require_positive, to_float
 from stiction.laws.tangential.base import AbstractTangentialLaw, Tangent
 from stiction.laws.tangential.stribeck import require_friction_pair, stribeck_coefficient
@@ -56,12 +56,12 @@ class Bristle(AbstractTangentialLaw):
     def __init__(
         self,
         *,
-        mu_static: ScalarLike,
-        stiffness: ScalarLike,
-        damping: ScalarLike,
-        mu_dynamic: ScalarLike | None = None,
-        stribeck_speed: ScalarLike = 1e-2,
-        stribeck_power: ScalarLike = 1.0,
+        mu_static: Numbers,
+        stiffness: Numbers,
+        damping: Numbers,
+        mu_dynamic: Numbers | None = None,
+        stribeck_speed: Numbers = 1e-2,
+        stribeck_power: Numbers = 1.0,
     ):
         self.mu_static = to_float(mu_static)
         self.mu_dynamic = to_float(mu_static if mu_dynamic is None else mu_dynamic)
