@@ -25,7 +25,12 @@ BALL = """
     <geom name="ball" type="sphere" size="0.05" mass="2"/></body>
 </worldbody></mujoco>
 """
-OPTIONS = {"samples": 81, "max_events": 40, "throw": False, "solver": Solver(max_steps=4000)}
+OPTIONS = {
+    "samples": 81,
+    "max_events": 40,
+    "throw": False,
+    "solver": Solver(1e-10, 1e-11, max_steps=4000),
+}
 
 
 @pytest.fixture(scope="module")

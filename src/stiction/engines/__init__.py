@@ -10,7 +10,7 @@ from stiction.engines.control import (
 from stiction.engines.events import Event, events_of, rest_time
 from stiction.engines.hybrid import Hybrid
 from stiction.engines.result import RESULTS, Compliance, Trajectory
-from stiction.engines.simulate import simulate
+from stiction.engines.simulate import default_solver, simulate
 from stiction.engines.solver import Solver
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "PhasedControl",
     "Solver",
     "Trajectory",
+    "default_solver",
     "events_of",
     "no_control",
     "rest_time",

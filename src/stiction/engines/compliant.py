@@ -64,7 +64,14 @@ def simulate_compliant(
     patterns: Patterns,
 ) -> Trajectory:
     """The motion with compliant contacts, from event to event."""
-    flow = CompliantFlow(mechanism, contacts, control, law.normal, law.tangential, patterns)
+    flow = CompliantFlow(
+        mechanism=mechanism,
+        contacts=contacts,
+        control=control,
+        normal=law.normal,
+        tangential=law.tangential,
+        patterns=patterns,
+    )
     booked, gap = jnp.zeros(len(LEDGER), q.dtype), jnp.zeros(contacts.count, q.dtype)
     start = State(normalize(mechanism, q), v, booked, gap, flow.no_inner(q.dtype))
 
@@ -83,7 +90,8 @@ def simulate_compliant(
         return {"force": force, "compliance": compliance}
 
     def rate_of(row: Row) -> State:
-        mode = Mode(row.modes, jnp.zeros((contacts.count, contacts.dim - 1)), row.memory)
+        direction = jnp.zeros((contacts.count, contacts.dim - 1), q.dtype)
+        mode = Mode(row.modes, direction, row.memory)
         return flow.look(row.time, row.y, mode)[0]
 
     done = run_and_sample(

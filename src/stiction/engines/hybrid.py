@@ -101,7 +101,14 @@ def simulate_hybrid(
     patterns: Patterns,
 ) -> Trajectory:
     """The motion with contacts, from event to event."""
-    flow = Flow(mechanism, contacts, control, law.mu_static, law.mu_dynamic, patterns)
+    flow = Flow(
+        mechanism=mechanism,
+        contacts=contacts,
+        control=control,
+        mu_static=law.mu_static,
+        mu_dynamic=law.mu_dynamic,
+        patterns=patterns,
+    )
     resolve = impact_law(law.impact, law.energy_method, law.sequence)
     booked, gap = jnp.zeros(len(LEDGER), q.dtype), jnp.zeros(contacts.count, q.dtype)
     start = State(normalize(mechanism, q), v, booked, gap)

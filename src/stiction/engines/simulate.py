@@ -60,7 +60,7 @@ def simulate(
             `AbstractSwitchingControl`; none by default.
         samples: Number of equally spaced times at which the motion is kept; 2 keeps only the ends,
             which needs far less memory in a batch.
-        solver: Method and tolerances.
+        solver: Method and tolerances; by default 1e-8, with compliant contacts 1e-10.
         max_events: Events after which the run ends with a result code.
         keep_events: Whether the list of events is kept; without it a batch needs less memory.
         throw: Raise a `RunError` if the run fails (outside `jit`); otherwise see `result`.
@@ -72,8 +72,7 @@ def simulate(
     if samples < 2:
         raise InputError(f"`samples` must be at least 2, got {samples}")
     law = Hybrid() if law is None else law
-    fine = contacts is not None and isinstance(law, Compliant)
-    solver = (Solver() if solver is None else solver).filled(q.dtype, fine=fine)
+    solver = (default_solver(law) if solver is None else solver).astype(q.dtype)
     methods = METHODS if contacts is None else _METHODS[type(law)]
     if solver.method not in methods:
         raise unknown("`solver.method` here", solver.method, methods)
@@ -100,9 +99,17 @@ def simulate(
     trajectory = run(solver)
     if _traced(trajectory):
         return trajectory
-    if fine and solver.method == "auto":
+    if contacts is not None and isinstance(law, Compliant) and solver.method == "auto":
         trajectory = _with_stiff_lanes(trajectory, lambda: run(solver.by("rodas5p")))
     return trajectory.check() if throw else trajectory
+
+
+def default_solver(law: Any) -> Solver:
+    """What a law is integrated with unless one says otherwise.
+
+    Of compliant contacts more is asked: their depths are small parts of the motion.
+    """
+    return Solver(1e-10, 1e-11) if isinstance(law, Compliant) else Solver()
 
 
 def _with_stiff_lanes(explicit: Trajectory, again: Callable[[], Trajectory]) -> Trajectory:

@@ -17,25 +17,19 @@ METHODS = {
     "kvaerno5": diffrax.Kvaerno5,  # implicit, order 5: stiff springs
 }
 
-_RTOL, _FINE = 1e-8, 1e-10  # by default, and where contacts are compliant
-
-
-def _number(x: Any) -> Any:
-    return None if x is None else jnp.asarray(x)
-
 
 class Solver(eqx.Module):
     """Adaptive Runge-Kutta integration by diffrax. Tolerances are numbers: changing them is free.
 
     Attributes:
         method: One of `METHODS`, or "rodas5p" (implicit) where contacts are compliant.
-        rtol: Relative tolerance of a step; by default 1e-8, and 1e-10 for compliant contacts.
-        atol: Absolute tolerance of a step [m, rad, m/s, rad/s]; by default a tenth of that.
+        rtol: Relative tolerance of a step.
+        atol: Absolute tolerance of a step [m, rad, m/s, rad/s].
         max_steps: Steps after which the run ends with a result code.
     """
 
-    rtol: Scalar | None = eqx.field(converter=_number, default=None)
-    atol: Scalar | None = eqx.field(converter=_number, default=None)
+    rtol: Scalar = eqx.field(converter=jnp.asarray, default=1e-8)
+    atol: Scalar = eqx.field(converter=jnp.asarray, default=1e-9)
     method: str = eqx.field(static=True, default="auto")
     max_steps: int = eqx.field(static=True, default=20_000)
 
@@ -46,17 +40,14 @@ class Solver(eqx.Module):
         if self.max_steps < 1:
             raise InputError(f"`solver.max_steps` must be at least 1, got {self.max_steps}")
 
-    def filled(self, dtype: Any, *, fine: bool) -> "Solver":
-        """The same with its defaults filled in, and tolerances of a floating-point type.
-
-        Args:
-            dtype: The type.
-            fine: Whether contacts are compliant: their depths are small parts of the motion.
-        """
-        rtol = (_FINE if fine else _RTOL) if self.rtol is None else self.rtol
-        atol = rtol / 10 if self.atol is None else self.atol
-        tolerances = (jnp.asarray(x, dtype) for x in (rtol, atol))
-        return Solver(*tolerances, self.method, self.max_steps)
+    def astype(self, dtype: Any) -> "Solver":
+        """The same with tolerances of another floating-point type."""
+        return Solver(
+            jnp.asarray(self.rtol, dtype),
+            jnp.asarray(self.atol, dtype),
+            self.method,
+            self.max_steps,
+        )
 
     def by(self, method: str) -> "Solver":
         """The same by another method."""

@@ -35,6 +35,7 @@ def compliance_summary(run: Run) -> dict[str, Any]:
 def depth_figure(run: Run):
     """Depth of each contact; what it holds, and what it has lost along and across the normal."""
     t, c = run.trajectory, run.trajectory.compliance
+    assert c is not None
     figure, (top, bottom) = new_figure(2, sharex=True, figsize=(6.8, 5.0))
     for i, name in enumerate(run.contact_names[:MAX_CONTACTS]):
         color = COLORS[i % len(COLORS)]

@@ -6,6 +6,7 @@ where the foot is). The document leaves the force and the times open; the values
 
 import numpy as np
 
+from stiction.engines import Compliance
 from stiction.scenes.read import read_scenario
 from stiction.scenes.run import Run, run_scenario
 from stiction.scenes.scenario import Scenario
@@ -27,17 +28,22 @@ def foot_run(*, lift: float | None = None, until: float | None = None) -> Run:
     return run_scenario(Scenario.model_validate(fields), folder)
 
 
+def compliance(run: Run) -> Compliance:
+    """Depths and energies of the foot's contact."""
+    found = run.trajectory.compliance
+    assert found is not None
+    return found
+
+
 def phase_ends(run: Run) -> tuple[float, float]:
     """When placement and when support end [s]."""
-    placement, support, _ = run.scenario.control["leg"].phases
-    assert placement.until is not None
-    assert support.until is not None
-    return placement.until, support.until
+    placement, support, _ = (float(p.until or np.inf) for p in run.scenario.control["leg"].phases)
+    return placement, support
 
 
 def desired_depth(run: Run) -> np.ndarray:
     """The depth that the control wants at each sample [m]; nan while it only pushes."""
-    time, depth = np.asarray(run.trajectory.time), run.trajectory.compliance.depth[:, 0]
+    time, depth = np.asarray(run.trajectory.time), compliance(run).depth[:, 0]
     ends = phase_ends(run)
     wanted = np.full(time.shape, np.nan)
     starts = (0.0, *ends)

@@ -259,8 +259,8 @@ def figure_7() -> Reproduction:
 @reproduces(DOCUMENT, "Figure 8", title="Foot contact: placement, support and lift")
 def figure_8() -> Reproduction:
     run = foot.foot_run()
-    t, contact = run.trajectory, run.trajectory.compliance
-    force, depth, rate = t.force[:, 0, -1], contact.depth[:, 0], -t.v[:, 0]
+    t = run.trajectory
+    force, depth, rate = t.force[:, 0, -1], foot.compliance(run).depth[:, 0], -t.v[:, 0]
     placed, lift = foot.phase_ends(run)
     figure, axes = new_figure(3, 1, figsize=(6.4, 7.0), sharex=True)
     ms = 1e3 * t.time
@@ -287,10 +287,9 @@ def figure_8() -> Reproduction:
     support = (t.time > placed) & (t.time < lift)
     speed = np.abs(rate[support])
     n = len(speed) // 4
-    law = run.scenario.contact
-    static = -run.scenario.control["leg"].phases[1].offset / law.stiffness
-    long = foot.foot_run(lift=4.0, until=4.1).trajectory
-    settled = float(np.interp(3.99, long.time, long.compliance.depth[:, 0]))
+    static = 500 / 50e3
+    long = foot.foot_run(lift=4.0, until=4.1)
+    settled = float(np.interp(3.99, long.trajectory.time, foot.compliance(long).depth[:, 0]))
     exchanged = t.kinetic[0] + np.max(np.abs(t.actuator_work))
     unaccounted = float(np.max(np.abs(t.ledger_error)) / exchanged)
     return Reproduction(

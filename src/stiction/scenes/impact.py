@@ -11,13 +11,13 @@ import numpy as np
 
 from stiction._arrays import Array
 from stiction._errors import InputError
-from stiction.engines import Hybrid, Solver, events_of, simulate
+from stiction.engines import Hybrid, events_of, simulate
 from stiction.engines.contact_dynamics import contact_dynamics, kinetic
 from stiction.engines.happenings import APPROACH, REST, TOUCH
 from stiction.impacts import ONE_CONTACT, ImpactProblem, impact_forces, impact_law
 from stiction.mechanism import Mechanism
 from stiction.scenes.contact import build_contacts, hybrid_law
-from stiction.scenes.run import build_control, build_mechanism, initial_state
+from stiction.scenes.run import build_control, build_mechanism, build_solver, initial_state
 from stiction.scenes.scenario import Scenario
 from stiction.surfaces import Contacts
 
@@ -139,7 +139,6 @@ def _state_before(
     scenario: Scenario, mechanism: Mechanism, q: Array, v: Array, contacts: Contacts, law: Hybrid
 ) -> tuple[float, Array, Array]:
     """Time and state just before the first impact."""
-    fields = scenario.solver
 
     def run(until: float):
         return simulate(
@@ -151,7 +150,7 @@ def _state_before(
             law=law,
             control=build_control(scenario, mechanism),
             samples=2,
-            solver=Solver(fields.rtol, fields.atol, fields.method, fields.max_steps),
+            solver=build_solver(scenario.solver, law),
             max_events=scenario.contact.max_events,
             throw=False,
         )

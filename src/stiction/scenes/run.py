@@ -2,17 +2,25 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from stiction._arrays import Array
 from stiction._errors import InputError, unknown
-from stiction.engines import HarmonicControl, PhasedControl, Solver, Trajectory, simulate
+from stiction.engines import (
+    HarmonicControl,
+    PhasedControl,
+    Solver,
+    Trajectory,
+    default_solver,
+    simulate,
+)
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
 from stiction.scenes.contact import build_contacts, build_law
-from stiction.scenes.scenario import PhaseFields, Scenario
+from stiction.scenes.scenario import PhaseFields, Scenario, SolverFields
 from stiction.surfaces import Contacts
 
 
@@ -36,17 +44,17 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
     mechanism = build_mechanism(scenario, folder)
     q, v = initial_state(scenario, mechanism)
     contacts = build_contacts(scenario, mechanism, folder)
-    solver = scenario.solver
+    law = None if contacts is None else build_law(scenario.contact, contacts)
     trajectory = simulate(
         mechanism,
         q,
         v,
         until=scenario.until,
         contacts=contacts,
-        law=None if contacts is None else build_law(scenario.contact, contacts),
+        law=law,
         control=build_control(scenario, mechanism),
         samples=scenario.samples,
-        solver=Solver(solver.rtol, solver.atol, solver.method, solver.max_steps),
+        solver=build_solver(scenario.solver, law),
         max_events=scenario.contact.max_events,
         throw=False,
     )
@@ -105,6 +113,14 @@ def _fill(field: str, values, given, mechanism: Mechanism, address, sizes):
             raise InputError(f"`{field}.{name}` must have {size} entries, got {entries.size}")
         values[address[joint] : address[joint] + size] = entries
     return values
+
+
+def build_solver(fields: SolverFields, law: Any) -> Solver:
+    """Method and tolerances; where a scenario has none, those that suit the law."""
+    default = default_solver(law)
+    rtol = default.rtol if fields.rtol is None else fields.rtol
+    atol = rtol / 10 if fields.atol is None else fields.atol
+    return Solver(rtol, atol, fields.method, fields.max_steps)
 
 
 def build_control(scenario: Scenario, mechanism: Mechanism) -> HarmonicControl | PhasedControl:
