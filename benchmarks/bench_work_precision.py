@@ -53,8 +53,8 @@ class Row(NamedTuple):
     seconds: float
 
 
-def third_apex(push: Callable[[float, float], float]) -> float:
-    """The time of the third apex and the height there, by a high-order method from event to event.
+def third_apex(push: Callable[[float, float], float]) -> tuple[float, float]:
+    """Time and height of the third apex, by a method of high order from event to event.
 
     Args:
         push: Acceleration that the floor gives at a depth and its rate [m/s²], not clamped.
@@ -62,13 +62,12 @@ def third_apex(push: Callable[[float, float], float]) -> float:
     t, v = math.sqrt(2 * HEIGHT / G), SPEED
     for bounce in range(3):
         t, v = _contact(push, t, v)
-        if bounce < 2:
-            t, v = t + 2 * v / G, v
+        t += 2 * v / G if bounce < 2 else 0.0
     return t + v / G, v**2 / (2 * G)
 
 
 def _contact(push: Callable[[float, float], float], t: float, v: float) -> tuple[float, float]:
-    """Time and speed of parting after a touch at (t, v): pushed, then free if the push would pull."""
+    """Time and speed of parting after a touch at (t, v): pushed, then free where it would pull."""
 
     def motion(t, y):
         return [y[1], G - push(*y)]
@@ -108,7 +107,7 @@ def row(engine: str, setting: str, exact: float, call: Callable[[], tuple[float,
 
 
 def stiction_rows(exact: tuple[float, float]) -> Iterator[Row]:
-    """Compliant and hybrid, by tolerance; the third apex of the hybrid one is known in closed form."""
+    """Compliant and hybrid, by tolerance; of the hybrid one the apex is known in closed form."""
     mechanism = stiction.load(BALL.replace("ATTRIBUTES", ""))
     contacts = stiction.find_contacts(mechanism)
     e = float(impact.restitution(SPEED, 1.5 * ALPHA))
@@ -131,6 +130,7 @@ def stiction_rows(exact: tuple[float, float]) -> Iterator[Row]:
             )  # fmt: skip
             return done.q[-1, 0], done.v[-1, 0]
 
+        jax.block_until_ready(run(1e-3, until))
         for rtol in 10.0 ** -np.arange(3, 13):
 
             def call(rtol=rtol, run=run, until=until):
