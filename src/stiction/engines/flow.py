@@ -162,15 +162,15 @@ class AbstractFlow(eqx.Module):
     def step_looking(self, look: Callable, advance: Callable, t, y, k, mode, dt) -> Arrival:
         """A step where `look` tells what there is at a state: rate, corrected state, contacts."""
 
-        def see(t: Scalar, y: State) -> tuple[State, tuple[State, Seen]]:
+        def see(t: Scalar, y: State) -> tuple[State, tuple[tuple[Array, Array, Array], Seen]]:
             k, kept, seen = self.in_scalars(look, t, y, mode)
-            return k, (kept, seen)
+            return k, ((kept.q, kept.v, kept.gap), seen)
 
         def finish(y: State) -> State:
             return State(normalize(self.mechanism, y.q), y.v, y.ledger, y.gap, y.inner)
 
-        y, k, (kept, seen), error = advance(see, finish, t, y, k, dt)
-        return Arrival(y, kept, k, seen, error)
+        y, k, ((q, v, gap), seen), error = advance(see, finish, t, y, k, dt)
+        return Arrival(y, State(q, v, y.ledger, gap, y.inner), k, seen, error)
 
     def in_scalars(self, f: Callable, t: Scalar, y: State, mode: Mode) -> Any:
         """f(flow, t, y, mode), written out in scalars unless the mechanism is large, or traced:
