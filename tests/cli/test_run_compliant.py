@@ -26,10 +26,17 @@ def test_the_foot_does_what_the_document_says(cli, tmp_path):
     assert outcome.status == 0
     answer = outcome.json
     with xr.open_dataset(tmp_path / "foot" / "trajectory.nc") as data:
-        t, v = data.time.values, data.v.values[:, 0]
+        t, z, v = data.time.values, data.q.values[:, 0], data.v.values[:, 0]
+        effort = data.effort.values[:, 0]
         force = data.contact_force.sel(direction="n").values[:, 0]
         depth = data.contact_depth.values[:, 0]
         assert data.contact_normal_loss.attrs["units"] == "J"
+    # The control is the scene's: a parabola, a constant force, a line from where the foot is.
+    placing, lifting = t < 0.1, t > 4.0
+    follow = [(-2 * t + 10 * t**2 - z)[placing], (-500 / 50e3 + 2 * (t - 4.0) - z)[lifting]]
+    np.testing.assert_allclose(effort[placing], 20e3 * follow[0], atol=1e-6)
+    np.testing.assert_allclose(effort[lifting], 20e3 * follow[1], atol=1e-3)
+    np.testing.assert_allclose(effort[(t > 0.1) & (t < 4.0)], -500.0)
     assert force.min() >= 0
     pressed = depth > 0
     # Hunt-Crossley with n = 1: the force follows depth and rate, so it begins and ends at zero.
