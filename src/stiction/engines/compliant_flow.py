@@ -215,9 +215,10 @@ def compliant_events(flow: CompliantFlow) -> Callable[[Loop, Packing], Loop]:
         modes = jnp.where(closed, _rubbing(flow, s, seen), OPEN)
         mode = Mode(modes, s.mode.direction, memory)
         T = kinetic_energy(flow.mechanism, y.q, y.v)
+        # A depth is no overlap that the list of events should tell of.
         what = eqx.tree_at(
             lambda h: (h.modes_after, h.speed, h.acceleration),
-            quiet(s.t, s.mode, s.cause, u, T),
+            quiet(s.t, y, s.mode, s.cause, jnp.maximum(gap, 0.0), u, T),
             (modes, jnp.max(jnp.abs(y.v)), jnp.max(jnp.abs(k.v))),
         )
         # The start is an event where something touches just then.

@@ -229,7 +229,7 @@ def _start(flow: AbstractFlow, y0: State, until: Scalar) -> tuple[Loop, Happenin
     guards = jnp.zeros_like(flow.guards(zero, y0, mode))
     values = jnp.zeros(2 * n + guards.size, dtype)
     nobody = Cause(jnp.asarray(START), whole)
-    what = quiet(zero, mode, nobody, rows, zero)
+    what = quiet(zero, y0, mode, nobody, rows[:, 0], rows, zero)
     start = Loop(
         t=zero,
         y=y0,

@@ -13,7 +13,7 @@ from stiction._arrays import Array
 from stiction.engines.contact_dynamics import ContactDynamics, kinetic
 from stiction.engines.event_search import select
 from stiction.engines.flow import Flow
-from stiction.engines.happenings import START, collide, quiet, settle, touches
+from stiction.engines.happenings import START, TOUCH, collide, quiet, settle, touches
 from stiction.engines.hybrid_loop import AFTER_IMPACT, JAMMED, STEP, Loop
 from stiction.engines.records import Packing
 
@@ -50,7 +50,8 @@ def rigid_events(flow: Flow, resolve: Callable, law: Any) -> Callable[[Loop, Pac
             after = s.phase == AFTER_IMPACT
             cause = s.cause
             r = settle(flow, s.t, s.y, s.mode, cause, after, d, power)
-            fresh = quiet(s.t, s.mode, cause, d.contacts.velocity, kinetic(d.L, s.y.v))
+            seen = d.contacts
+            fresh = quiet(s.t, s.y, s.mode, cause, seen.gap, seen.velocity, kinetic(d.L, s.y.v))
             what = select(after, happening.unpack(s.current), fresh)
             what = eqx.tree_at(
                 lambda h: (
@@ -66,8 +67,10 @@ def rigid_events(flow: Flow, resolve: Callable, law: Any) -> Callable[[Loop, Pac
             # No consistent mode while something slides: an impact without collision stops it, once.
             jams = ~r.consistent & r.slides & ~(after & what.tangential)
             phase = jnp.where(jams, JAMMED, STEP)
-            # Settling at the start is no event, unless something collided; nor is what a jam mends.
-            counts = after | (~jams & ((cause.contact != START) | what.suspicious))
+            # Settling at the start is no event, unless something collided or is inside of
+            # something; nor is what a jam mends.
+            notable = what.suspicious | jnp.any(seen.gap < -TOUCH.of(seen.gap))
+            counts = after | (~jams & ((cause.contact != START) | notable))
             return eqx.tree_at(
                 lambda s: (
                     s.y, s.mode, s.k, s.seen, s.values, s.phase, s.current, s.events, s.keep,

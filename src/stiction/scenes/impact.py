@@ -21,7 +21,6 @@ from stiction.scenes.run import build_control, build_mechanism, build_solver, in
 from stiction.scenes.scenario import Scenario
 from stiction.surfaces import Contacts
 
-_JUST_BEFORE = 1e-12  # how long before an impact the state is taken [s]
 _CREATED = 1e-9  # more than this part of the kinetic energy is no rounding
 
 # name: impact law, energy method, in sequence
@@ -79,7 +78,9 @@ def find_impact(scenario: Scenario, folder: Path, *, at_start: bool) -> Impact:
         )
     taking_part = np.flatnonzero(np.asarray(problem.active))
     names = tuple(contacts.names[i] for i in taking_part)
-    return Impact(time, q, v, names, _part(problem, taking_part), support[taking_part])
+    # The others are apart; without them the problem is smaller, and sooner compiled.
+    part = problem.part(jnp.asarray(taking_part))
+    return Impact(time, q, v, names, part, support[taking_part])
 
 
 def resolve_by_all(impact: Impact) -> list[dict[str, Any]]:
@@ -139,45 +140,27 @@ def _state_before(
     scenario: Scenario, mechanism: Mechanism, q: Array, v: Array, contacts: Contacts, law: Hybrid
 ) -> tuple[float, Array, Array]:
     """Time and state just before the first impact."""
-
-    def run(until: float):
-        return simulate(
-            mechanism,
-            q,
-            v,
-            until=until,
-            contacts=contacts,
-            law=law,
-            control=build_control(scenario, mechanism),
-            samples=2,
-            solver=build_solver(scenario.solver, law),
-            max_events=scenario.contact.max_events,
-            throw=False,
-        )
-
-    events = events_of(run(scenario.until), contacts.names)
-    times = [e.time for e in events if e.kind in ("impact", "zeno")]
-    if not times:
+    trajectory = simulate(
+        mechanism,
+        q,
+        v,
+        until=scenario.until,
+        contacts=contacts,
+        law=law,
+        control=build_control(scenario, mechanism),
+        samples=2,
+        solver=build_solver(scenario.solver, law),
+        max_events=scenario.contact.max_events,
+        throw=False,
+    )
+    hits = [e for e in events_of(trajectory, contacts.names) if e.kind in ("impact", "zeno")]
+    if not hits or trajectory.events is None:
         raise InputError(
             f"nothing collides within `until` = {scenario.until:g} s; make it longer, or give a"
             " state in contact with --q and --v"
         )
-    if times[0] <= _JUST_BEFORE:
-        return times[0], q, v
-    # The same program once more, up to the impact but not through it.
-    end = run(times[0] - _JUST_BEFORE)
-    return times[0], end.q[-1], end.v[-1]
-
-
-def _part(problem: ImpactProblem, contacts: np.ndarray) -> ImpactProblem:
-    """The problem of some contacts (the others are apart): smaller, so sooner compiled."""
-    n, dim = problem.velocity.shape
-    rows = (contacts[:, None] * dim + np.arange(dim)).reshape(-1)
-
-    def some(x: Array) -> Array:
-        return x[rows][:, rows] if x.shape == (n * dim, n * dim) else x[contacts]
-
-    return jax.tree.map(lambda x: some(x) if x.ndim else x, problem)
+    first = hits[0].index
+    return hits[0].time, trajectory.events.q[first], trajectory.events.v_before[first]
 
 
 @eqx.filter_jit
