@@ -14,10 +14,8 @@ rebound is alike. Times are those of stepping alone, compiled or built before, o
 import importlib.util
 import math
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +23,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import stiction
+from benchmarks.precision import Row, draw_rows, summary, timed
 from benchmarks.timing import machine, table
 from stiction.laws import HuntCrossley, impact
 from stiction.laws.translate.contact import CompliantContact
@@ -35,6 +34,7 @@ G, MASS, RADIUS, HEIGHT = 9.81, 1.0, 0.05, 1.0
 STIFFNESS, ALPHA = 1e5, 0.2
 SPEED = math.sqrt(2 * G * HEIGHT)
 WANTED = 1e-6
+OVER = {"over compliant": "stiction, compliant", "over exact": "stiction, exact"}
 LONGEST = 4e6  # steps of an engine with fixed steps
 
 BALL = f"""<mujoco><option gravity="0 0 -{G}"/><worldbody>
@@ -42,15 +42,6 @@ BALL = f"""<mujoco><option gravity="0 0 -{G}"/><worldbody>
   <body name="ball" pos="0 0 {RADIUS}"><joint name="z" type="slide" axis="0 0 1"/>
     <geom name="ball" type="sphere" size="{RADIUS}" mass="{MASS}" ATTRIBUTES/></body>
 </worldbody></mujoco>"""
-
-
-class Row(NamedTuple):
-    """One run: an engine with one setting."""
-
-    engine: str
-    setting: str
-    error: float  # of height and velocity at the third apex, the larger [m, m/s]
-    seconds: float
 
 
 def third_apex(push: Callable[[float, float], float]) -> tuple[float, float]:
@@ -89,23 +80,8 @@ def _contact(push: Callable[[float, float], float], t: float, v: float) -> tuple
     return t, -rate
 
 
-def timed(call: Callable[[], tuple[float, float]]) -> tuple[tuple[float, float], float]:
-    """The answer, and the least processor time of up to 300 calls within two seconds.
-
-    Of the processor, so that long calls are not charged for what else the machine does.
-    """
-    best, spent = math.inf, 0.0
-    for _ in range(300):
-        start = time.process_time()
-        answer = call()
-        took = time.process_time() - start
-        best, spent = min(best, took), spent + took
-        if spent > 2:
-            break
-    return answer, best
-
-
 def row(engine: str, setting: str, exact: float, call: Callable[[], tuple[float, float]]) -> Row:
+    """One run; the error is that of height and velocity at the apex, the larger [m, m/s]."""
     (z, v), seconds = timed(call)
     return Row(engine, setting, max(abs(z - exact), abs(v)), seconds)
 
@@ -257,42 +233,13 @@ def measure() -> list[Row]:
     return rows
 
 
-def summary(rows: list[Row]) -> list[dict]:
-    """For each engine the least time in which it is right to 1e-6, or the best that it reached."""
-    chosen = {}
-    for engine in dict.fromkeys(r.engine for r in rows):
-        these = [r for r in rows if r.engine == engine]
-        good = [r for r in these if r.error <= WANTED]
-        chosen[engine] = (
-            min(good, key=lambda r: r.seconds) if good else min(these, key=lambda r: r.error)
-        )
-    return [
-        {
-            "engine": engine,
-            "setting": best.setting,
-            "error": best.error,
-            "time [ms]": 1e3 * best.seconds,
-            "over compliant": best.seconds / chosen["stiction, compliant"].seconds,
-            "over exact": best.seconds / chosen["stiction, exact"].seconds,
-            "note": "" if best.error <= WANTED else "1e-6 not reached",
-        }
-        for engine, best in chosen.items()
-    ]
-
-
 def draw(rows: list[Row], folder: Path) -> None:
     """Error against time, a line for each engine."""
     from stiction.report.figures import STYLE, new_figure
 
     figure, axis = new_figure(figsize=(8.4, 4.4))
-    styles = {"stiction": "o-", "MuJoCo": "s--", "Drake": "^:"}
-    for engine in dict.fromkeys(r.engine for r in rows):
-        these = [r for r in rows if r.engine == engine]
-        style = styles[engine.split(",")[0]]
-        errors = [max(r.error, 1e-16) for r in these]
-        axis.loglog([r.seconds for r in these], errors, style, ms=4, lw=1.3, label=engine)
-    axis.axhline(WANTED, color="0.6", lw=0.8)
-    axis.set(xlabel="processor time [s]", ylabel="error at the third apex [m, m/s]")
+    draw_rows(axis, rows, WANTED)
+    axis.set(ylabel="error at the third apex [m, m/s]")
     axis.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     import matplotlib.pyplot as plt
 
@@ -308,7 +255,7 @@ def main(folder: str | None = None) -> None:
     print(machine("mujoco"), "\n")
     table([r._asdict() for r in rows])
     print()
-    table(summary(rows))
+    table(summary(rows, WANTED, OVER))
     if folder is not None:
         draw(rows, Path(folder))
 

@@ -55,7 +55,9 @@ class Problem:
               <body name="ball" pos="0 0 {BALL}"><joint name="z" type="slide" axis="0 0 1"/>
                 <geom name="ball" type="sphere" size="{BALL}" mass="1"/></body>
             </worldbody></mujoco>"""
-        return (LIBRARY / {"pendulum": "double-pendulum.xml", "box": "box.xml"}[self.name]).read_text()
+        return (
+            LIBRARY / {"pendulum": "double-pendulum.xml", "box": "box.xml"}[self.name]
+        ).read_text()
 
     @property
     def points(self) -> list[str] | None:
@@ -80,7 +82,11 @@ class Problem:
         """What is compared, of a state in MuJoCo's coordinates."""
         if self.name == "ball":
             return np.concatenate([q, v])
-        return q if self.name == "pendulum" else self.corners(q[:3], Rotation.from_quat(q[[4, 5, 6, 3]]))
+        return (
+            q
+            if self.name == "pendulum"
+            else self.corners(q[:3], Rotation.from_quat(q[[4, 5, 6, 3]]))
+        )
 
     @staticmethod
     def corners(position: np.ndarray, rotation: Rotation) -> np.ndarray:
@@ -131,18 +137,20 @@ class Problem:
 
 
 def _joint(kind: str, parent: str, child: str, origin: str, axis: str) -> str:
-    limit = '<limit lower="-10" upper="10" effort="0" velocity="1000"/>' if kind == "prismatic" else ""
+    limit = (
+        '<limit lower="-10" upper="10" effort="0" velocity="1000"/>' if kind == "prismatic" else ""
+    )
     return f"""<joint name="to_{child}" type="{kind}"><parent link="{parent}"/>
       <child link="{child}"/><origin xyz="{origin}"/><axis xyz="{axis}"/>{limit}</joint>"""
 
 
-def spring(problem: Problem, n: int) -> tuple[float, float]:
-    """Frequency [rad/s] and damping ratio of a spring that rebounds as asked, for n steps.
+def spring(problem: Problem, n: int, steps: float) -> tuple[float, float]:
+    """Frequency [rad/s] and damping ratio of a spring that rebounds as asked, in so many steps.
 
-    A contact takes the square root of n of them: stiffer as steps shrink, and better resolved.
+    The steps that a contact takes grow with n, but less than it: stiffer and better resolved.
     """
     zeta = float(damping_ratio_for_restitution(problem.restitution))
-    return math.pi * math.sqrt(n) / problem.until, zeta
+    return math.pi * n / (steps * problem.until), zeta
 
 
 def mujoco(problem: Problem, n: int) -> Callable[[], np.ndarray]:
@@ -160,19 +168,17 @@ def mujoco(problem: Problem, n: int) -> Callable[[], np.ndarray]:
         for centre in centres:
             spec.body(body).add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0, 0],
                                      pos=centre, mass=0.0, contype=1, conaffinity=0)  # fmt: skip
-    solref, impedance = [2 * h, 1.0], 0.9999
+    solref = [2 * h, 10.0]  # the shortest time that it allows, and no rebound
     if problem.restitution:
-        frequency, zeta = spring(problem, n)
-        # Of what it holds up an impedance near one is all; of a spring the force is k (x + b x').
-        solref, impedance = [-(frequency**2), -2 * zeta * frequency], 0.9999
+        frequency, zeta = spring(problem, n, 4 * n**0.25)
+        solref = [-(frequency**2), -2 * zeta * frequency]
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4
     for geom in spec.geoms:
-        geom.solref, geom.solimp = solref, [impedance, impedance, 0.001, 0.5, 2]
+        geom.solref, geom.solimp = solref, [0.9999, 0.9999, 0.001, 0.5, 2]
         geom.friction = [problem.mu, 0.0, 0.0]
         geom.condim = 3 if problem.mu else 1
     spec.option.timestep = h
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    spec.option.impratio = 100
-    spec.option.noslip_iterations = 20 if problem.mu else 0
     model = spec.compile()
     data = mujoco.MjData(model)
 
@@ -205,17 +211,18 @@ def drake(problem: Problem, n: int, approximation: str) -> Callable[[], np.ndarr
     )
     bare = problem.urdf.replace("<collision>", "<!--").replace("</collision>", "-->")
     Parser(plant).AddModelsFromString(bare, "urdf")
-    # Far stiffer than a step resolves, and damped beyond any rebound, which is Drake's rigid limit.
-    stiffness, dissipation, relaxation = 1e10, 1e4, h
+    # Stiff (a bar's weight presses it in by micrometres), damped as it is by default. Far stiffer
+    # is no better: SAP then moves away from the answer, and "similar" fails.
+    stiffness, dissipation, relaxation = 1e7, 50.0, 0.1
     if problem.restitution:
-        frequency, zeta = spring(problem, n)
+        frequency, zeta = spring(problem, n, n**0.5)
         speed = math.sqrt(2 * G * problem.q[0])
         blank = CompliantContact(stiffness=1.0, dissipation=0.0, mass=1.0, speed=speed)
         hunt_crossley = blank.with_restitution(problem.restitution)
         stiffness, dissipation = frequency**2, hunt_crossley.dissipation
         relaxation = 2 * zeta / frequency
     properties = ProximityProperties()
-    # Of two equal surfaces in series each is twice as stiff; relaxation times add.
+    # Of two equal surfaces in series each is twice as stiff; relaxation times add up.
     AddContactMaterial(
         dissipation=dissipation,
         point_stiffness=2 * stiffness,
@@ -309,13 +316,21 @@ def pybullet(problem: Problem, n: int) -> Callable[[], np.ndarray]:
     bullet.setPhysicsEngineParameter(
         fixedTimeStep=problem.until / n, numSolverIterations=200, numSubSteps=0,
         enableConeFriction=1, restitutionVelocityThreshold=1e-3,
+        # Contacts that are seen before they touch, or pushed apart after, spoil the rebound.
+        contactBreakingThreshold=1e-9, erp=0, contactERP=0,
     )  # fmt: skip
     plane = bullet.createCollisionShape(bullet.GEOM_PLANE)
     floor = bullet.createMultiBody(0, plane, basePosition=[0, 0, problem.floor])
-    free = problem.name == "box"
-    moving = bullet.loadURDF(
-        problem.urdf_file(), useFixedBase=not free, flags=bullet.URDF_USE_INERTIA_FROM_FILE
-    )
+    free = problem.name != "pendulum"  # along a joint nothing rebounds
+    if problem.name == "ball":
+        q, v = (0.0, 0.0, BALL + problem.q[0]), ((0.0, 0.0, problem.v[0]), (0.0, 0.0, 0.0))
+        sphere = bullet.createCollisionShape(bullet.GEOM_SPHERE, radius=BALL)
+        moving = bullet.createMultiBody(1.0, sphere)
+    else:
+        q, v = problem.q[:3], (problem.v[:3], problem.v[3:])
+        moving = bullet.loadURDF(
+            problem.urdf_file(), useFixedBase=not free, flags=bullet.URDF_USE_INERTIA_FROM_FILE
+        )
     joints = range(bullet.getNumJoints(moving))
     bullet.changeDynamics(floor, -1, lateralFriction=1.0, restitution=1.0)
     for link in (-1, *joints):
@@ -329,12 +344,15 @@ def pybullet(problem: Problem, n: int) -> Callable[[], np.ndarray]:
 
     def run():
         if free:
-            bullet.resetBasePositionAndOrientation(moving, problem.q[:3], [0, 0, 0, 1])
-            bullet.resetBaseVelocity(moving, problem.v[:3], problem.v[3:])
+            bullet.resetBasePositionAndOrientation(moving, q, [0, 0, 0, 1])
+            bullet.resetBaseVelocity(moving, *v)
         for joint in joints:
             bullet.resetJointState(moving, joint, problem.q[joint], problem.v[joint])
         for _ in range(n):
             bullet.stepSimulation()
+        if problem.name == "ball":
+            height = bullet.getBasePositionAndOrientation(moving)[0][2] - BALL
+            return np.array([height, bullet.getBaseVelocity(moving)[0][2]])
         if free:
             position, quaternion = bullet.getBasePositionAndOrientation(moving)
             return problem.corners(np.array(position), Rotation.from_quat(quaternion))
@@ -354,6 +372,7 @@ def _need(module: str, package: str) -> None:
 ENGINES: dict[str, Callable[[Problem, int], Callable[[], np.ndarray]]] = {
     "MuJoCo": mujoco,
     "Drake, lagged (default)": functools.partial(drake, approximation="lagged"),
+    "Drake, similar": functools.partial(drake, approximation="similar"),
     "Drake, SAP": functools.partial(drake, approximation="sap"),
     "DART": dart,
     "PyBullet": pybullet,
