@@ -260,16 +260,21 @@ def drake(problem: Problem, n: int, approximation: str) -> Callable[[], np.ndarr
     return run
 
 
-def dart(problem: Problem, n: int) -> Callable[[], np.ndarray]:
-    """As it is: friction and restitution are coefficients."""
+def dart(problem: Problem, n: int, solver: str) -> Callable[[], np.ndarray]:
+    """By its default solver, or by another; friction and restitution are coefficients."""
     _need("dartpy", "dartpy")
     import dartpy
 
     world = dartpy.simulation.World()
     world.setGravity([0.0, 0.0, -G])
     world.setTimeStep(problem.until / n)
-    solver = world.getConstraintSolver()
-    solver.setCollisionDetector(dartpy.collision.DARTCollisionDetector())
+    constraints = world.getConstraintSolver()
+    constraints.setCollisionDetector(dartpy.collision.DARTCollisionDetector())
+    if solver == "PGS":
+        # What it falls back on, taken first. (It cannot be made anew from Python.)
+        pgs = constraints.getSecondaryBoxedLcpSolver()
+        constraints.setSecondaryBoxedLcpSolver(None)
+        constraints.setBoxedLcpSolver(pgs)
     moving = dartpy.utils.DartLoader().parseSkeleton(problem.urdf_file())
     floor = dartpy.dynamics.Skeleton("floor")
     _, ground = floor.createWeldJointAndBodyNodePair()
@@ -321,38 +326,29 @@ def pybullet(problem: Problem, n: int) -> Callable[[], np.ndarray]:
     )  # fmt: skip
     plane = bullet.createCollisionShape(bullet.GEOM_PLANE)
     floor = bullet.createMultiBody(0, plane, basePosition=[0, 0, problem.floor])
-    free = problem.name != "pendulum"  # along a joint nothing rebounds
-    if problem.name == "ball":
-        q, v = (0.0, 0.0, BALL + problem.q[0]), ((0.0, 0.0, problem.v[0]), (0.0, 0.0, 0.0))
-        sphere = bullet.createCollisionShape(bullet.GEOM_SPHERE, radius=BALL)
-        moving = bullet.createMultiBody(1.0, sphere)
-    else:
-        q, v = problem.q[:3], (problem.v[:3], problem.v[3:])
-        moving = bullet.loadURDF(
-            problem.urdf_file(), useFixedBase=not free, flags=bullet.URDF_USE_INERTIA_FROM_FILE
-        )
+    free = problem.name == "box"
+    moving = bullet.loadURDF(
+        problem.urdf_file(), useFixedBase=not free, flags=bullet.URDF_USE_INERTIA_FROM_FILE
+    )
     joints = range(bullet.getNumJoints(moving))
     bullet.changeDynamics(floor, -1, lateralFriction=1.0, restitution=1.0)
     for link in (-1, *joints):
+        # In two calls: of links, a call that changes joints as well forgets the rest.
         bullet.changeDynamics(
-            moving, link, lateralFriction=problem.mu, restitution=problem.restitution,
-            rollingFriction=0, spinningFriction=0, linearDamping=0, angularDamping=0,
-            jointDamping=0, maxJointVelocity=1e6,
-        )  # fmt: skip
+            moving, link, lateralFriction=problem.mu, restitution=problem.restitution
+        )
+        bullet.changeDynamics(moving, link, linearDamping=0, angularDamping=0, jointDamping=0)
     for joint in joints:
         bullet.setJointMotorControl2(moving, joint, bullet.VELOCITY_CONTROL, force=0)
 
     def run():
         if free:
-            bullet.resetBasePositionAndOrientation(moving, q, [0, 0, 0, 1])
-            bullet.resetBaseVelocity(moving, *v)
+            bullet.resetBasePositionAndOrientation(moving, problem.q[:3], [0, 0, 0, 1])
+            bullet.resetBaseVelocity(moving, problem.v[:3], problem.v[3:])
         for joint in joints:
             bullet.resetJointState(moving, joint, problem.q[joint], problem.v[joint])
         for _ in range(n):
             bullet.stepSimulation()
-        if problem.name == "ball":
-            height = bullet.getBasePositionAndOrientation(moving)[0][2] - BALL
-            return np.array([height, bullet.getBaseVelocity(moving)[0][2]])
         if free:
             position, quaternion = bullet.getBasePositionAndOrientation(moving)
             return problem.corners(np.array(position), Rotation.from_quat(quaternion))
@@ -374,6 +370,7 @@ ENGINES: dict[str, Callable[[Problem, int], Callable[[], np.ndarray]]] = {
     "Drake, lagged (default)": functools.partial(drake, approximation="lagged"),
     "Drake, similar": functools.partial(drake, approximation="similar"),
     "Drake, SAP": functools.partial(drake, approximation="sap"),
-    "DART": dart,
+    "DART, Dantzig (default)": functools.partial(dart, solver="Dantzig"),
+    "DART, PGS": functools.partial(dart, solver="PGS"),
     "PyBullet": pybullet,
 }

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 T = TypeVar("T")
 STYLES = {
     "stiction": "o-", "MuJoCo": "s--", "Drake": "^:", "DART": "v-.", "PyBullet": "D--",
-    "Siconos": "P:",
+    "Siconos": "P",
 }  # fmt: skip
 
 
