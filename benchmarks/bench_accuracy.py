@@ -1,9 +1,10 @@
 """Error against time where bodies are rigid: stiction's hybrid engine beside fixed-step engines.
 
 A ball to its third apex (e = 0.9), the plastic double pendulum to its rest (mu = 0.57), and a box
-thrown onto a floor, plastic too, that slides on the second corner it has hit. The ball is held against the
-closed form, the others against the hybrid engine at its tightest tolerance. Times are those of
-running alone, of one core, compiled or built before. Engines that are not installed are left out.
+thrown onto a floor, plastic too, until it slides on the second corner that it has hit. The ball is
+held against the closed form, the others against the hybrid engine at its tightest tolerance. Times
+are those of running alone, of one core, compiled or built before. Engines that are not installed
+are left out.
 
     python -m benchmarks accuracy            # the tables
     python -m benchmarks.bench_accuracy DIR  # and the figure, time-to-accuracy.svg and .png
@@ -78,12 +79,12 @@ def stiction_rows(problem: Problem) -> tuple[Problem, list[Row]]:
 
     if problem.answer is None:
         problem = replace(problem, answer=call(1e-13, compiled))
-    call(1e-8, compiled), call(1e-8, simulate)
     rows = []
     for name, run, rtols in (
         ("stiction, compiled", compiled, 10.0 ** -np.arange(3, 13)),
         ("stiction, simulate()", simulate, 10.0 ** -np.arange(4, 13, 4)),
     ):
+        call(1e-8, run)  # to warm up
         for rtol in map(float, rtols):
             answer, seconds = timed(lambda rtol=rtol, run=run: call(rtol, run), budget=0.3)
             rows.append(Row(name, f"{rtol:.0e}", problem.error(answer), seconds))

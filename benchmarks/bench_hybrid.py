@@ -21,7 +21,7 @@ from stiction.scenes.contact import build_contacts, build_law
 from stiction.scenes.read import read_scenario
 from stiction.scenes.run import build_mechanism, build_solver, initial_state
 
-# Restitution 1 without energy control never rests: 10 s of events.
+# With e = 1 and e* = 1 the pendulum never rests: events for 10 s.
 SCENES = {
     "double-pendulum": ["contact.restitution=1.0", "contact.energetic=1.0"],
     "bicycle": [],
