@@ -70,6 +70,7 @@ def summary(rows: list[Row], wanted: float, over: dict[str, str]) -> list[dict[s
 
 def draw_rows(axis: Any, rows: list[Row], wanted: float) -> None:
     """Error against time, a line for each engine."""
+    axis.set_prop_cycle(color=[f"C{i}" for i in range(5)] + ["k", "0.6", "tab:brown", "m", "r"])
     for engine in dict.fromkeys(r.engine for r in rows):
         these = [r for r in rows if r.engine == engine]
         style = STYLES[engine.split(",")[0]]
