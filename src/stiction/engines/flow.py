@@ -44,7 +44,7 @@ _SLOW = Tolerance(1e-12, 1e-6)  # speeds below which slip has no direction of it
 LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work", "impact_loss")
 
 # Mechanisms with more freedoms are left in arrays: their scalars would be too many.
-_WRITTEN_OUT = 9
+_WRITTEN_OUT = 8
 
 
 class Mode(eqx.Module):
