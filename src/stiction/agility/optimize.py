@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._arrays import Array, Float
+from stiction._compile import quick_jit
 from stiction._errors import RunError
 from stiction.agility.capability import Capability, capability, limits_in_words
 from stiction.agility.nonlinear import Minimum, minimize
@@ -75,7 +76,7 @@ def best_posture(
     *,
     seed: int = 0,
     samples: int = 10_000,
-    starts: int = 48,
+    starts: int = 32,
     guess: Float[Array, "nq"] | None = None,
 ) -> Search:
     """The best posture and the other local optima.
@@ -136,7 +137,7 @@ def sample_postures(
     return q, found
 
 
-@eqx.filter_jit
+@quick_jit
 def _sample(stance, limits, direction, keys):
     def one(key):
         q = random_posture(stance, limits, key)
@@ -147,12 +148,12 @@ def _sample(stance, limits, direction, keys):
     return jax.vmap(one)(keys)
 
 
-@eqx.filter_jit
+@quick_jit
 def _capability(stance, q, direction):
     return jax.vmap(lambda q: capability(stance, q, direction))(q)
 
 
-@eqx.filter_jit
+@quick_jit
 def _climb(stance, limits, direction, units, q0, lanes):
     """From each posture to a local optimum, with units for accelerations and forces."""
     varied = np.array(limits.varied)
@@ -202,7 +203,9 @@ def _program(stance, limits, direction, units, unit, xi0, x):
     return -s[0], equations, inequalities
 
 
-def _distinct(stance: Stance, q: np.ndarray, residual: np.ndarray, after: Capability) -> list[Optimum]:
+def _distinct(
+    stance: Stance, q: np.ndarray, residual: np.ndarray, after: Capability
+) -> list[Optimum]:
     """Local optima, the best first; those that are the same posture as one."""
     optima: list[Optimum] = []
     still = jnp.zeros(stance.mechanism.nv)

@@ -21,8 +21,8 @@ from stiction.mechanism.spatial import rotate
 from stiction.mechanism.tree import BALL, FREE, Tree
 from stiction.surfaces import contact_places
 
+_CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 _NEWTON = 12  # steps to the ground; quadratic, from the right height
-_TOUCHES = 1e-9  # [m]
 MAX_TILT = np.pi / 6  # as far as the optimised posture of flickinger Table 6.2 leans
 
 
@@ -85,14 +85,27 @@ def stance_gaps(stance: Stance, q: Float[Array, "nq"]) -> Float[Array, "n"]:
 
 
 def clearances(stance: Stance, q: Float[Array, "nq"]) -> Float[Array, "h"]:
-    """Heights of all joints and body centres over the ground's planes (6.11) [m]."""
+    """Heights of all joints, body centres and corners of boxes over the ground's planes [m].
+
+    (6.11) has joints and centres; without its corners a body could stand in the ground.
+    """
     m, planes = stance.mechanism, stance.contacts.planes
     poses = world_poses(m, q)
     moving = np.flatnonzero([link != 0 for link in m.tree.body_links])
     R, p = poses.rotation[moving], poses.position[moving]
     joints = motion(m, q).links
     anchors = joints.position[1:] + rotate(joints.rotation[1:], m.joints.anchor)
-    points = jnp.concatenate([p + rotate(R, m.bodies.center[moving]), anchors])
+    points = [p + rotate(R, m.bodies.center[moving]), anchors]
+    boxes = np.flatnonzero([kind == "box" for kind in m.shapes.kinds])
+    boxes = boxes[[m.tree.body_links[m.shapes.bodies[i]] != 0 for i in boxes]]
+    if boxes.size:
+        on = np.array(m.shapes.bodies)[boxes]
+        local = m.shapes.size[boxes][:, None, :] * _CORNERS[None]
+        local = jnp.einsum("bij,bcj->bci", m.shapes.rotation[boxes], local)
+        local = local + m.shapes.position[boxes][:, None, :]
+        world = jnp.einsum("bij,bcj->bci", poses.rotation[on], local)
+        points.append((world + poses.position[on][:, None, :]).reshape(-1, 3))
+    points = jnp.concatenate(points)
     normals = planes.rotation[:, :, 2]
     return (points @ normals.T - jnp.sum(planes.position * normals, axis=1)[None, :]).reshape(-1)
 
@@ -153,6 +166,6 @@ def check_posture(stance: Stance, q: Float[Array, "nq"]) -> None:
     heights = np.asarray(clearances(stance, q))
     if heights.size and heights.min() < 0:
         raise InputError(
-            "`posture` must have every joint and body centre above the ground, but one lies"
+            "`posture` must have every joint and body above the ground, but one lies"
             f" {-heights.min():.4g} m below it; bend the joints otherwise"
         )

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, ScalarLike
+from stiction._compile import quick_options
 from stiction._errors import InputError
 from stiction.engines.control import AbstractSwitchingControl, as_switching, no_control
 from stiction.engines.flow import patterns_of
@@ -96,18 +97,8 @@ def _traced(tree: Any) -> bool:
 
 @functools.cache
 def _compiled(*, inside_another: bool) -> Callable:
-    """The jitted program. On a processor it is compiled by XLA's older emitters where XLA has both:
-    for programs of thousands of small operations they take half the time, and what comes out is
-    as fast. A program inside another is compiled as the other one is.
-    """
-    options = {"xla_cpu_use_fusion_emitters": False}
-    if inside_another or jax.default_backend() != "cpu":
-        return eqx.filter_jit(_run)
-    try:
-        jax.jit(lambda x: x, compiler_options=options).lower(1.0).compile()
-    except jax.errors.JaxRuntimeError:
-        return eqx.filter_jit(_run)
-    return eqx.filter_jit(_run, compiler_options=options)
+    """The jitted program. One inside another is compiled as the other one is."""
+    return eqx.filter_jit(_run, compiler_options=None if inside_another else quick_options())
 
 
 def _run(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +15,10 @@ from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
 from stiction.scenes.contact import build_contacts, build_law
 from stiction.scenes.scenario import Scenario
-from stiction.surfaces import Contacts
+from stiction.surfaces import Contacts, find_contacts
+
+if TYPE_CHECKING:
+    from stiction.agility import JumpControl
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Run:
     mechanism: Mechanism
     contacts: Contacts | None  # None in free motion
     trajectory: Trajectory
+    control: Any = None
 
     @property
     def contact_names(self) -> tuple[str, ...]:
@@ -37,6 +42,9 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
     mechanism = build_mechanism(scenario, folder)
     q, v = initial_state(scenario, mechanism)
     contacts = build_contacts(scenario, mechanism, folder)
+    control: Any = build_control(scenario, mechanism)
+    if scenario.jump is not None:
+        q, control = build_jump(scenario, mechanism, contacts, q)
     solver = scenario.solver
     if contacts is not None and solver.method not in TABLEAUS:
         raise InputError(
@@ -50,13 +58,13 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
         until=scenario.until,
         contacts=contacts,
         law=None if contacts is None else build_law(scenario.contact, contacts),
-        control=build_control(scenario, mechanism),
+        control=control,
         samples=scenario.samples,
         solver=Solver(solver.rtol, solver.atol, solver.method, solver.max_steps),
         max_events=scenario.contact.max_events,
         throw=False,
     )
-    return Run(scenario, mechanism, contacts, trajectory.to_numpy())
+    return Run(scenario, mechanism, contacts, trajectory.to_numpy(), control)
 
 
 def build_mechanism(scenario: Scenario, folder: Path) -> Mechanism:
@@ -111,6 +119,41 @@ def _fill(field: str, values, given, mechanism: Mechanism, address, sizes):
             raise InputError(f"`{field}.{name}` must have {size} entries, got {entries.size}")
         values[address[joint] : address[joint] + size] = entries
     return values
+
+
+def build_jump(
+    scenario: Scenario, mechanism: Mechanism, contacts: Contacts | None, q: Array
+) -> tuple[Array, "JumpControl"]:
+    """The start put on the ground, and the control of the jump."""
+    from stiction.agility import check_posture, jump_control, make_stance, place
+
+    fields = scenario.jump
+    if contacts is None or fields is None:
+        raise InputError(
+            "`jump` needs contacts to push with; set `contact.law` and `contact.points`"
+        )
+    if scenario.control:
+        raise InputError("`jump` commands all actuators; leave `control` out")
+    if not mechanism.nu:
+        raise InputError(
+            "`jump` needs actuators, and the mechanism has none; add motors to the model"
+        )
+    feet = contacts
+    if fields.feet is not None:
+        feet = find_contacts(mechanism, points=fields.feet, ground=contacts.planes, pairs=False)
+    stance = make_stance(mechanism, contacts=feet, point=fields.point)
+    q, _ = place(stance, q)
+    check_posture(stance, q)
+    control = jump_control(
+        stance,
+        q,
+        fields.direction,
+        distance=fields.distance,
+        frequency=fields.frequency,
+        lifted=fields.lifted,
+        away=fields.away,
+    )
+    return q, control
 
 
 def build_control(scenario: Scenario, mechanism: Mechanism) -> HarmonicControl:

@@ -159,6 +159,32 @@ class HarmonicFields(_Strict):
     phase: Annotated[float, Field(description="[rad]")] = 0.0
 
 
+class JumpFields(_Strict):
+    """A jump: a point is pushed towards a goal while the feet touch; flickinger 6.2, 6.4."""
+
+    direction: Annotated[
+        tuple[float, float, float], Field(description="from the start to the goal, in the world")
+    ]
+    distance: Annotated[float, Field(gt=0, description="of the goal [m]")] = 5.0
+    frequency: Annotated[
+        float, Field(gt=0, description="how hard: acceleration / distance is its square [rad/s]")
+    ] = 6.283185307179586
+    point: Annotated[
+        str, Field(description="body, site or 'com' that is pushed; by default the first body")
+    ] = ""
+    feet: Annotated[
+        list[str] | None, Field(description="sites and geoms that push; by default all that touch")
+    ] = None
+    lifted: Annotated[float, Field(gt=0, description="height at which a push ends [m]")] = 1e-4
+    away: Annotated[float, Field(gt=0, description="height from which it is a flight [m]")] = 5e-3
+
+    @model_validator(mode="after")
+    def _somewhere(self):
+        if not any(self.direction):
+            raise ValueError("'direction' must not be zero")
+        return self
+
+
 class Scenario(_Strict):
     """A whole scenario."""
 
@@ -168,6 +194,9 @@ class Scenario(_Strict):
     control: Annotated[
         dict[str, HarmonicFields], Field(description="commands by actuator name")
     ] = {}
+    jump: Annotated[
+        JumpFields | None, Field(description="a jump, which commands all actuators")
+    ] = None
     contact: ContactFields = ContactFields()
     ground: GroundFields = GroundFields()
     until: Annotated[float, Field(gt=0, description="duration [s]")] = 1.0
