@@ -27,9 +27,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction._arrays import TINY, Array, Bool, Float, Int, Scalar
 from stiction.agility.stance import Maps, Reduced, Stance, stance_maps
-from stiction.complementarity.cone_linear import maximize_over_cones
+from stiction.complementarity.cone_linear import Maximum, maximize_over_cones
 from stiction.mechanism.linear import invert
 
 # A limit is said to bind when less than this share of its range is left.
@@ -92,8 +92,8 @@ def capability(
 def directional_capability(maps: Maps, d: Float[Array, "k"], dim: int) -> Capability:
     """(6.6): the limits of the motors alone."""
     reduced = maps.without_forces()
-    slope, offset = _efforts(maps, reduced, d)
-    low, high = _box(slope, offset, maps.lower, maps.upper)
+    slope, offset = efforts_along(maps, reduced, d)
+    low, high = box_interval(slope, offset, maps.lower, maps.upper)
     # Fewer motors than rows, or a singular posture: most accelerations cannot be had at all.
     k, nu = reduced.D.shape
     if nu < k:
@@ -106,11 +106,11 @@ def directional_capability(maps: Maps, d: Float[Array, "k"], dim: int) -> Capabi
 
 def _by_intervals(maps: Maps, reduced: Reduced, d: Array, mu: Array) -> Capability:
     """The program when efforts and forces are affine in s."""
-    slope, offset = _efforts(maps, reduced, d)
+    slope, offset = efforts_along(maps, reduced, d)
     n = mu.size
     f1 = (reduced.F @ slope).reshape(n, -1)
     f0 = (reduced.f0 + reduced.F @ offset).reshape(n, -1)
-    boxes = _box(slope, offset, maps.lower, maps.upper)
+    boxes = box_interval(slope, offset, maps.lower, maps.upper)
     cones = jax.vmap(_cone_interval)(f0, f1, mu)
     low, high = (jnp.concatenate(ends) for ends in zip(boxes, cones, strict=True))
     return _outcome(reduced, slope, offset, low, high, f0.shape[1])
@@ -131,13 +131,13 @@ def effort_map(maps: Maps, reduced: Reduced) -> tuple[Callable[[Array], Array], 
     return lambda a: E @ a, middle - E @ (reduced.D @ middle)
 
 
-def _efforts(maps: Maps, reduced: Reduced, d: Array) -> tuple[Array, Array]:
+def efforts_along(maps: Maps, reduced: Reduced, d: Array) -> tuple[Array, Array]:
     """τ = slope s + offset for a = s d."""
     E, start = effort_map(maps, reduced)
     return E(d), start - E(reduced.a0)
 
 
-def _box(slope: Array, offset: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
+def box_interval(slope: Array, offset: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
     """The s for which each entry of slope s + offset is within its bounds: (6.4), (6.5)."""
     still = slope == 0
     safe = jnp.where(still, 1.0, slope)
@@ -202,39 +202,60 @@ def _outcome(
 
 
 def _by_program(maps: Maps, d: Array, mu: Array) -> Capability:
-    """The program over x = (s, τ, f), with bounds and forces in units of their size."""
-    k, nu = maps.Q.shape
-    n, m = mu.size, maps.W.shape[0]
-    dim = m // n
-    size = jnp.maximum(jnp.max(jnp.abs(maps.a0)), 1.0)
-    zero = jnp.zeros((m, 1), d.dtype)
+    """The program over x = (s, τ, f)."""
+    nu, dim = maps.Q.shape[1], maps.W.shape[0] // mu.size
     task = jnp.concatenate([-d[:, None], maps.Q, maps.P], axis=1)
-    stick = jnp.concatenate([zero, maps.C, maps.W], axis=1)
-    A = jnp.concatenate([task, stick])
-    b = -jnp.concatenate([maps.a0, maps.u0])
-    middle, half = (maps.upper + maps.lower) / 2, (maps.upper - maps.lower) / 2
-    scale = jnp.concatenate([size[None], half, jnp.full(m, jnp.max(jnp.abs(half)) + 1.0)])
-    shift = jnp.concatenate([jnp.zeros(1, d.dtype), middle, jnp.zeros(m, d.dtype)])
-    both = []
-    for sign in (1.0, -1.0):
-        c = jnp.zeros(1 + nu + m, d.dtype).at[0].set(sign)
-        both.append(maximize_over_cones(c, A * scale[None], b - A @ shift, mu, nu, dim))
-    best, worst = both
-    x = jnp.where(best.feasible, shift + scale * best.x, jnp.nan)
-    box = 1.0 - jnp.abs(best.x[1 : 1 + nu])
-    f = best.x[1 + nu :].reshape(n, dim)
-    cone = mu * f[:, -1] - jnp.sqrt(jnp.sum(f[:, :-1] ** 2, axis=1))
-    cone = cone / (_BINDING + jnp.max(jnp.abs(f), axis=1))
+    best, worst = (_extreme(maps, mu, task, -maps.a0, sign) for sign in (1.0, -1.0))
+    x = jnp.where(best.feasible, best.x, jnp.nan)
+    effort, force = x[1 : 1 + nu], x[1 + nu :].reshape(mu.size, dim)
+    half = (maps.upper - maps.lower) / 2
+    box = 1.0 - jnp.abs(effort - (maps.upper + maps.lower) / 2) / half
+    cone = mu * force[:, -1] - jnp.sqrt(jnp.sum(force[:, :-1] ** 2, axis=1) + TINY.of(d))
+    cone = cone / (TINY.of(d) + jnp.max(jnp.abs(force), axis=1))
     return Capability(
-        value=jnp.where(best.feasible, size * best.value, -jnp.inf),
-        lowest=jnp.where(best.feasible & worst.feasible, -size * worst.value, jnp.inf),
-        effort=x[1 : 1 + nu],
-        force=x[1 + nu :].reshape(n, dim),
+        value=jnp.where(best.feasible, best.value, -jnp.inf),
+        lowest=jnp.where(best.feasible & worst.feasible, -worst.value, jnp.inf),
+        effort=effort,
+        force=force,
         binding=jnp.argmin(jnp.concatenate([box, cone])),
     )
 
 
-def limits_in_words(stance: Stance, found: Capability, lower: Array, upper: Array) -> list[str]:
+def farthest_acceleration(
+    maps: Maps, d: Float[Array, "k"], mu: Float[Array, "n"]
+) -> Float[Array, "k"]:
+    """Of all accelerations that motors and contacts allow, the one that goes farthest along d.
+
+    Unlike the capability it need not point along d. nan if none is allowed.
+    """
+    nu = maps.Q.shape[1]
+    row = jnp.concatenate([-jnp.ones(1, d.dtype), d @ maps.Q, d @ maps.P])[None]
+    best = _extreme(maps, mu, row, -(d @ maps.a0)[None], 1.0)
+    a = maps.a0 + maps.Q @ best.x[1 : 1 + nu] + maps.P @ best.x[1 + nu :]
+    return jnp.where(best.feasible, a, jnp.nan)
+
+
+def _extreme(maps: Maps, mu: Array, task: Array, right: Array, sign: float) -> Maximum:
+    """The largest (or least) s with `task` x = `right`, contacts at rest, all within limits.
+
+    Inside, efforts, forces and s are counted in units of their size.
+    """
+    m, nu = maps.C.shape
+    middle, half = (maps.upper + maps.lower) / 2, (maps.upper - maps.lower) / 2
+    stick = jnp.concatenate([jnp.zeros((m, 1), mu.dtype), maps.C, maps.W], axis=1)
+    A, b = jnp.concatenate([task, stick]), jnp.concatenate([right, -maps.u0])
+    # About what all motors together can give.
+    size = jnp.max(jnp.abs(maps.a0)) + jnp.max(jnp.abs(maps.Q) @ half)
+    scale = jnp.concatenate([size[None], half, jnp.full(m, jnp.max(jnp.abs(half)) + 1.0)])
+    shift = jnp.concatenate([jnp.zeros(1, mu.dtype), middle, jnp.zeros(m, mu.dtype)])
+    c = jnp.zeros(1 + nu + m, mu.dtype).at[0].set(sign)
+    found = maximize_over_cones(c, A * scale[None], b - A @ shift, mu, nu, m // mu.size)
+    return found._replace(value=size * found.value, x=shift + scale * found.x)
+
+
+def limits_in_words(
+    stance: Stance, found: Capability, lower: Array, upper: Array, *, contact_limits: bool = True
+) -> list[str]:
     """The limits that bind: motors by name, and contacts that slip or lift. For one posture."""
     if not bool(found.feasible):
         return []
@@ -247,7 +268,7 @@ def limits_in_words(stance: Stance, found: Capability, lower: Array, upper: Arra
         if room <= _BINDING or i == first:
             words.append(f"motor {name}")
     size = max(np.abs(force).max(), 1e-12)
-    for i, name in enumerate(stance.contacts.names):
+    for i, name in enumerate(stance.contacts.names if contact_limits else ()):
         normal, friction = force[i, -1], np.linalg.norm(force[i, :-1])
         room = (float(stance.mu[i]) * normal - friction) / size
         if room <= _BINDING or first == len(stance.motors.names) + i:

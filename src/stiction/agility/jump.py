@@ -4,10 +4,10 @@ The point (the body's centre) is drawn to a goal as if by a critically damped sp
 
     a = ω² (goal - x) - 2 ω dx/dt ,
 
-and the motors are told the efforts that would give this acceleration on feet that hold, within
-their limits: computed torque, flickinger 6.2 and 6.4. In flight the robot is passive. So that a
-foot that leaves, and for that reason is let go, and for that reason comes down again, does not do
-so without end, the control has three phases:
+and the motors are told the efforts that would give this acceleration on feet that hold, or as much
+of it as their limits allow: computed torque, flickinger 6.2 and 6.4. In flight the robot is passive.
+So that a foot that leaves, and for that reason is let go, and for that reason comes down again, does
+not do so without end, the control has three phases:
 
     PUSH    until a foot is `lifted` above the ground
     LEAVE   passive, until the foot is `away` from the ground
@@ -23,9 +23,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float, Int, Scalar
+from stiction._arrays import TINY, Array, Float, Int, Scalar
 from stiction._errors import InputError
-from stiction.agility.capability import effort_map
+from stiction.agility.capability import box_interval, efforts_along
 from stiction.agility.postures import stance_gaps
 from stiction.agility.stance import Stance, stance_maps
 from stiction.engines import AbstractSwitchingControl, Trajectory
@@ -33,7 +33,7 @@ from stiction.engines.forces import OPEN, SLIP
 from stiction.engines.happenings import GUARD
 
 PUSH, LEAVE, FLY = range(3)
-FREQUENCY = 2 * np.pi  # [rad/s]: 5 m away, 197 m/s² are asked for, more than most postures can give
+FREQUENCY = 150.0  # [rad/s]: at 5 m more is asked for than any posture can give: full thrust
 _TOUCHES = 1e-7  # the push begins again this little above the ground [m]
 
 
@@ -64,14 +64,20 @@ class JumpControl(AbstractSwitchingControl):
         return jnp.where(memory == PUSH, self.push(q, v), 0.0)
 
     def push(self, q: Float[Array, "nq"], v: Float[Array, "nv"]) -> Float[Array, "nu"]:
-        """Computed torque, within the limits of the motors."""
+        """Computed torque, within the limits of the motors.
+
+        The acceleration is brought within what the motors can give along its direction (6.6), so
+        that the direction stays; where they can give none, each motor gives what it can.
+        """
         w = self.frequency
         wanted = w**2 * (self.goal - self.stance.position(q)) - 2 * w * self.stance.velocity(q, v)
+        wanted = wanted[self.stance.rows]
+        size = jnp.sqrt(jnp.sum(wanted**2) + TINY.of(q))
         maps = stance_maps(self.stance, q, v)
-        reduced = maps.without_forces()
-        E, start = effort_map(maps, reduced)
-        effort = start + E(wanted[self.stance.rows] - reduced.a0)
-        effort = jnp.clip(effort, maps.lower, maps.upper)
+        slope, offset = efforts_along(maps, maps.without_forces(), wanted / size)
+        low, high = box_interval(slope, offset, maps.lower, maps.upper)
+        s = jnp.minimum(jnp.maximum(size, jnp.max(low)), jnp.min(high))
+        effort = jnp.clip(slope * s + offset, maps.lower, maps.upper)
         a = self.stance.mechanism.actuators
         bias = a.bias[:, 0] + a.bias[:, 1] * (a.length_of_q @ q) + a.bias[:, 2] * (a.moment @ v)
         return (effort - bias) / a.gain
@@ -92,7 +98,7 @@ class JumpControl(AbstractSwitchingControl):
 def jump_control(
     stance: Stance,
     q: Float[Array, "nq"],
-    direction: Sequence[float] | Float[Array, "3"],
+    direction: Sequence[float | int] | Float[Array, "3"],
     *,
     distance: float = 5.0,
     frequency: float = FREQUENCY,
@@ -105,7 +111,7 @@ def jump_control(
     return JumpControl(stance, goal, *(jnp.asarray(float(x)) for x in (frequency, lifted, away)))
 
 
-def unit_vector(name: str, vector: Sequence[float] | Float[Array, "3"]) -> Float[Array, "3"]:
+def unit_vector(name: str, vector: Sequence[float | int] | Float[Array, "3"]) -> Float[Array, "3"]:
     """A direction of length one."""
     x = np.asarray(vector, float)
     if x.shape != (3,) or not np.isfinite(x).all() or not np.any(x):
@@ -173,8 +179,10 @@ def _one(run: Trajectory, i: int) -> tuple[bool, float, int, float, float]:
     before = np.asarray(h.modes_before)[:end]
     closes = np.flatnonzero((before != OPEN).any(axis=1) & (after == OPEN).all(axis=1))
     duration = float(times[closes[-1]]) if closes.size else 0.0
-    starts = (after == SLIP) & (before != SLIP)
-    until = np.append(times[1:], times[-1:])
-    slipping = float(np.sum((until - times)[(after == SLIP).any(axis=1)])) if end else 0.0
+    # Before the first event the modes are those that it ended.
+    starts = ((after == SLIP) & (before != SLIP)).sum() + (before[:1] == SLIP).sum()
+    edges = np.concatenate([[0.0], times])
+    during = np.concatenate([before, after[-1:]])[: len(edges) - 1]
+    slipping = float(np.sum(np.diff(edges)[(during == SLIP).any(axis=1)]))
     when = float(np.asarray(h.time)[switches[0]]) if switches.size else np.nan
-    return left, duration if left else np.nan, int(starts.sum()), slipping, when
+    return left, duration if left else np.nan, int(starts), slipping, when

@@ -4,9 +4,8 @@ $$ \min f(x) \quad\text{such that}\quad c(x) = 0,\quad g(x) \ge 0 . $$
 
 No library that runs under `jax.vmap` has one. Exact first derivatives; the curvature of the
 Lagrangian by damped BFGS updates (its exact second derivatives take ten times as long to compile
-and lead to the same points); an l1 merit function; after
-[NocedalWright2006], chapters 18 and 19. Each lane is one start; lanes that do not converge say so by
-their residual.
+and lead to the same points); an l1 merit function; after [NocedalWright2006], chapters 18 and 19.
+Each lane is one start; lanes that do not converge say so by their residual.
 """
 
 from collections.abc import Callable
@@ -14,13 +13,14 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from stiction._arrays import Array, Float, Int, Scalar
 from stiction.mechanism.linear import cholesky, solve_factored, solve_lower, solve_upper
 
 _TO_BOUNDARY = 0.995
 _LEAST_BARRIER = 1e-11
-_SHORTER = 0.5 ** jnp.arange(8.0)  # steps tried
+_SHORTER = 0.5 ** np.arange(8.0)  # steps tried
 _REDUNDANT = 1e-13
 _FIRST_SLACK = 1e-2
 
@@ -100,7 +100,7 @@ def minimize(
         penalty = jnp.maximum(0.7 * s.penalty, needed)
         violation = jnp.sum(jnp.abs(c)) + jnp.sum(jnp.abs(missed))
         descent = df @ dx - barrier * jnp.sum(dt / t) - penalty * violation
-        tried = jnp.concatenate([jnp.zeros(1, t.dtype), length * _SHORTER])
+        tried = jnp.concatenate([jnp.zeros(1, t.dtype), length * jnp.asarray(_SHORTER, t.dtype)])
         values = jax.vmap(lambda a: merit(s.x + a * dx, t + a * dt, barrier, penalty))(tried)
         here, values, tried = values[0], values[1:], tried[1:]
         enough = values <= here + 1e-4 * tried * jnp.minimum(descent, 0.0) + 1e-13 * jnp.abs(here)

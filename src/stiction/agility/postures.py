@@ -18,11 +18,12 @@ from stiction.agility.stance import Stance
 from stiction.mechanism import add_velocity, difference, world_poses
 from stiction.mechanism.kinematics import as_mask, body_poses, motion
 from stiction.mechanism.spatial import rotate
-from stiction.mechanism.tree import BALL, FREE, Tree
+from stiction.mechanism.tree import BALL, FREE, SLIDE, Tree
 from stiction.surfaces import contact_places
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
-_NEWTON = 12  # steps to the ground; quadratic, from the right height
+_NEWTON = 8  # steps to the ground; quadratic, and exact at once where the whole can be moved
+_RELUCTANCE = 1e-4  # of joints to turn rather than the whole to move
 MAX_TILT = np.pi / 6  # as far as the optimised posture of flickinger Table 6.2 leans
 
 
@@ -58,6 +59,16 @@ def posture_limits(stance: Stance, *, max_tilt: float = MAX_TILT) -> PostureLimi
         bounded_below=tuple(np.flatnonzero(~held & np.isfinite(lower)).tolist()),
         bounded_above=tuple(np.flatnonzero(~held & np.isfinite(upper)).tolist()),
     )
+
+
+def _turns(tree: Tree) -> np.ndarray:
+    """Freedoms that are not translations."""
+    turns = np.ones(tree.nv, bool)
+    for joint, kind in enumerate(tree.joint_types):
+        at = tree.v_address[joint]
+        if kind in (FREE, SLIDE):
+            turns[at : at + (3 if kind == FREE else 1)] = False
+    return turns
 
 
 def _held(tree: Tree) -> np.ndarray:
@@ -114,14 +125,16 @@ def place(stance: Stance, q: Float[Array, "nq"]) -> tuple[Float[Array, "nq"], Sc
     """The posture put on the ground, and the largest gap that is left [m].
 
     One contact is brought to the ground by moving the whole straight up or down; where several
-    must touch at once the rest is made up by the least change of posture.
+    must touch at once, or nothing can be moved straight, the rest is made up by turning joints, as
+    little as possible.
     """
     m = stance.mechanism
-    weight = as_mask(~_held(m.tree), q)
+    weight = as_mask(~_held(m.tree), q) * jnp.where(_turns(m.tree), _RELUCTANCE, 1.0)
     free = m.tree.joints_of_type(FREE)
-    if free.size:  # straight up
+    if free.size:
         height = m.tree.q_address[free[0]] + 2
         q = q.at[height].add(-jnp.mean(stance_gaps(stance, q)))
+    straight = bool(free.size) and stance.contacts.count == 1
 
     def step(_: Array, q: Array) -> Array:
         def gaps(dv: Array) -> Array:
@@ -129,11 +142,10 @@ def place(stance: Stance, q: Float[Array, "nq"]) -> tuple[Float[Array, "nq"], Sc
 
         J = jax.jacfwd(gaps)(jnp.zeros(m.nv, q.dtype)) * weight[None, :]
         gap = stance_gaps(stance, q)
-        K = J @ J.T + 1e-12 * jnp.eye(gap.size, dtype=q.dtype)
-        return add_velocity(m, q, -J.T @ jnp.linalg.solve(K, gap))
+        K = J @ J.T + 1e-15 * jnp.eye(gap.size, dtype=q.dtype)
+        return add_velocity(m, q, -weight * (J.T @ jnp.linalg.solve(K, gap)))
 
-    if stance.contacts.count > 1 or not free.size:
-        q = jax.lax.fori_loop(0, _NEWTON, step, q)
+    q = q if straight else jax.lax.fori_loop(0, _NEWTON, step, q)
     return q, jnp.max(jnp.abs(stance_gaps(stance, q)))
 
 

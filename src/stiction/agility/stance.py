@@ -38,7 +38,7 @@ from stiction.mechanism import (
     total_mass,
 )
 from stiction.mechanism.linear import solve_lower, solve_redundant
-from stiction.surfaces import Contacts, find_contacts
+from stiction.surfaces import Contacts, find_contacts, model_planes, planes
 
 CENTER_OF_MASS = -1
 
@@ -152,14 +152,17 @@ def make_stance(
 
     Args:
         mechanism: What stands.
-        contacts: The contacts that it stands on, or the names of their sites and geoms; by default
-            all that may touch the ground.
+        contacts: The contacts that it stands on, or the names of their sites, geoms or bodies (on
+            the plane z = 0 if the model has no ground); by default all that may touch the ground.
         mu: Coefficient of static friction, one or one for each contact.
         point: A body, a site, or `com` for the centre of mass of all; by default the first body.
         offset: Of the point, in the frame of the body [m].
     """
     if not isinstance(contacts, Contacts):
-        contacts = find_contacts(mechanism, points=contacts, pairs=False)
+        ground = model_planes(mechanism)
+        if contacts is not None and not ground.names:
+            ground = planes([np.zeros(3)], [np.eye(3)], ["ground"])
+        contacts = find_contacts(mechanism, points=contacts, ground=ground, pairs=False)
     n = contacts.count
     friction = np.asarray(mu, float)
     if friction.shape not in ((), (n,)) or not np.all(friction >= 0):

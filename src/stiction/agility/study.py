@@ -1,4 +1,4 @@
-"""Capability over postures, and what it has to do with jumping: flickinger 6.3, Figures 6.1 to 6.4."""
+"""Capability over postures, and what it has to do with jumping: flickinger 6.3."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

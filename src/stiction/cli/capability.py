@@ -79,11 +79,13 @@ def _answer(stance, q, d) -> dict[str, Any]:
         for c in capability_in(stance, q, jnp.asarray(d)[None])
     )
 
-    def told(found) -> dict[str, Any]:
+    def told(found, contact_limits: bool) -> dict[str, Any]:
         good = bool(np.isfinite(found.value))
         return {
             "capability": float(found.value) if good else None,
-            "limits": limits_in_words(stance, found, low, high),
+            "limits": limits_in_words(
+                stance, found, low, high, contact_limits=contact_limits
+            ),
             "effort": dict(zip(stance.motors.names, found.effort.tolist(), strict=True))
             if good else None,
             "force": dict(zip(stance.contacts.names, found.force.tolist(), strict=True))
@@ -94,16 +96,18 @@ def _answer(stance, q, d) -> dict[str, Any]:
         "mechanism": stance.mechanism.name,
         "direction": np.asarray(d),
         "posture": np.asarray(q),
-        **told(exact),
-        "motors_alone": told(motors),
+        **told(exact, True),
+        "motors_alone": told(motors, False),
     }
 
 
 def _print(answer: dict[str, Any]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table("", "acceleration [m/s²]", "limited by", "efforts [N·m or N]")
+    heads = ("", "acceleration [m/s²]", "limited by", "efforts [N·m or N]")
+    table = Table(*map(escape, heads))  # units are no markup
     for name, found in (
         ("while the feet hold", answer),
         ("motors alone (6.6)", answer["motors_alone"]),
@@ -124,22 +128,23 @@ def _write(directory, stance, q, d, answer: dict[str, Any]) -> None:
 
     import numpy as np
 
-    from stiction.agility.directions import polytope
+    from stiction.agility.directions import acceleration_set
     from stiction.cli.output import jsonable
     from stiction.report.agility import polytope_figure, posture_figure
     from stiction.report.figures import save_figure
     from stiction.report.page import Report
 
-    grid = polytope(stance, q)._asdict()
+    everything = acceleration_set(stance, q)
     value = answer["capability"]
     text = "none" if value is None else f"{value:.4g} m/s²"
     report = Report(f"Capability of {stance.mechanism.name}", f"Along the direction: {text}.")
-    found = [{"limits": n, **{k: v for k, v in a.items() if k in ("capability", "limits", "effort")}}
-             for n, a in (("all", answer), ("motors", answer["motors_alone"]))]  # fmt: skip
-    report.table(found)
+    report.table([
+        {"limits": name, **{k: found[k] for k in ("capability", "limits", "effort")}}
+        for name, found in (("all", answer), ("motors", answer["motors_alone"]))
+    ])  # fmt: skip
     figures = {
-        "polytope": (polytope_figure(stance, grid, np.asarray(d), value if value is not None else np.nan),
-                     "Largest acceleration in every direction"),
+        "polytope": (polytope_figure(everything, np.asarray(d), value),
+                     "All accelerations that the point can have"),
         "posture": (posture_figure(stance, np.asarray(q)[None], np.asarray(d), ["posture"]),
                     "The posture and the direction"),
     }  # fmt: skip

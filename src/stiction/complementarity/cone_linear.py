@@ -23,7 +23,7 @@ from stiction._arrays import Array, Bool, Float, Int, Scalar, Tolerance
 from stiction.complementarity.cone_interior import cone_inverse, scaling, to_boundary
 
 _MAX_STEPS = 60
-_TARGET = Tolerance(1e-12, 1e-5)  # of the residuals, relative
+_TARGET = Tolerance(1e-10, 1e-5)  # of the residuals, relative
 _GOOD_ENOUGH = Tolerance(1e-8, 1e-3)
 _RANK = Tolerance(1e-11, 1e-5)  # singular values below this share of the largest are zero
 _TO_BOUNDARY = 0.99
@@ -138,7 +138,7 @@ def _embedding(c: Array, G: Array, h: Array, settled: Array, lines: int) -> _Poi
         H = scaling(p.s, p.z)
         HG = jnp.einsum("kij,kjl->kil", H, G)
         K = jnp.einsum("kij,kil->jl", G, HG) + jnp.diag(settled)
-        factors = jax.scipy.linalg.cho_factor(K + 1e-14 * jnp.trace(K) * jnp.eye(c.size))
+        factors = jax.scipy.linalg.cho_factor(K + 1e-15 * jnp.trace(K) * jnp.eye(c.size))
 
         def solve(right: Array) -> Array:
             x = jax.scipy.linalg.cho_solve(factors, right)

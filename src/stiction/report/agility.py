@@ -1,49 +1,61 @@
 """Figures of agility: a capability polytope, postures, a field, a study, a jump."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
 from stiction.agility import JumpControl, Stance
+from stiction.agility.directions import AccelerationSet
 from stiction.agility.postures import stance_gaps
 from stiction.agility.study import Correlation, Field, Study
 from stiction.report.figures import COLORS, new_figure
 from stiction.report.strobe import draw_strobe
 from stiction.scenes.run import Run
 
-DIRECTION = np.array([-1.0, 0.0, 1.0]) / np.sqrt(2)
 
-
-def polytope_figure(stance: Stance, grid: dict[str, Any], direction: np.ndarray, value: float):
-    """How far the point can be accelerated in every direction: in space, and in the x-z plane."""
-    figure, _ = new_figure(figsize=(10.0, 4.6))
+def polytope_figure(found: AccelerationSet, direction: np.ndarray, value: float | None):
+    """All accelerations that the point can have, in space and seen from the side."""
+    flat_only = found.motors.shape[1] == 2
+    figure, _ = new_figure(figsize=(5.4 if flat_only else 10.4, 4.8))
     figure.clear()
-    d = np.asarray(direction)
-    if not stance.contacts.planar:
+    arrow = np.asarray(direction) * max(value or 0.0, 0.0)
+    if not flat_only:
         axis = figure.add_subplot(1, 2, 1, projection="3d")
-        surface = grid["directions"] * np.nan_to_num(grid["exact"], nan=0.0)[..., None]
-        x, y, z = np.moveaxis(surface, -1, 0)
-        axis.plot_surface(x, y, z, color=COLORS[0], alpha=0.55, lw=0.2, edgecolor="0.5")
-        arrow = d * max(value, 0.0) if np.isfinite(value) else d * 0
+        for points, color, alpha in ((found.motors, "0.6", 0.12), (found.exact, COLORS[0], 0.6)):
+            if (faces := _faces(points)) is not None:
+                axis.plot_trisurf(*points.T, triangles=faces, color=color, alpha=alpha, lw=0)
         axis.plot(*np.stack([np.zeros(3), arrow]).T, color=COLORS[1], lw=2.5)
-        axis.set(xlabel="x [m/s²]", ylabel="y", zlabel="z")
-        axis.set_title("while the contacts hold")
-    flat = figure.add_subplot(1, 1 if stance.contacts.planar else 2, 1 if stance.contacts.planar else 2,
-                              projection="polar")  # fmt: skip
-    for name, label, style in (
-        ("plane_motors", "motors alone (6.6)", "--"),
-        ("plane_exact", "contacts too", "-"),
+        axis.set(xlabel="x [m/s²]", ylabel="y [m/s²]", zlabel="z [m/s²]")
+        axis.tick_params(labelsize=7)
+    side = [0, 1] if flat_only else [0, 2]
+    axis = figure.add_subplot(1, 1 if flat_only else 2, 1 if flat_only else 2)
+    for points, label, style in (
+        (found.motors[:, side], "motors alone", {"fc": "0.85", "ec": "0.6"}),
+        (found.exact[:, side], "while the contacts hold", {"fc": COLORS[5], "ec": COLORS[0]}),
     ):
-        flat.plot(grid["angles"], np.maximum(grid[name], 0.0), style, label=label)
-    if np.isfinite(value) and value > 0 and abs(d[1]) < 1e-9:
-        flat.plot(
-            [np.arctan2(d[2], d[0])] * 2, [0, value], color=COLORS[1], lw=2.5, label="asked for"
-        )
-    flat.set_title("x-z plane [m/s²]")
-    flat.legend(loc="lower left", bbox_to_anchor=(-0.25, -0.15))
+        if (corners := _outline(points)) is not None:
+            axis.fill(*corners.T, label=label, alpha=0.7, **style)
+    axis.plot([0, arrow[0]], [0, arrow[2]], color=COLORS[1], lw=2.5, label="asked for")
+    axis.plot(0, 0, "o", ms=4, color="0.2")
+    axis.set(xlabel="x [m/s²]", ylabel="z [m/s²]", title="seen from the side")
+    axis.set_aspect("equal", adjustable="datalim")
+    axis.legend()
     return figure
+
+
+def _faces(points: np.ndarray) -> np.ndarray | None:
+    try:
+        return ConvexHull(points).simplices
+    except (QhullError, ValueError):  # too few points, or all in a plane
+        return None
+
+
+def _outline(points: np.ndarray) -> np.ndarray | None:
+    try:
+        return points[ConvexHull(points).vertices]
+    except (QhullError, ValueError):
+        return None
 
 
 def posture_figure(stance: Stance, q: np.ndarray, direction: np.ndarray, titles: list[str]):

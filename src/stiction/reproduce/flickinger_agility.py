@@ -186,7 +186,7 @@ def figure_6_4() -> Reproduction:
 
 @reproduces_6("Table 6.2", title="Initial and optimized configurations")
 def table_6_2() -> Reproduction:
-    stance, limits = leg()
+    stance, _ = leg()
     found = optimum()
     best = found.optima[0]
     names = stance.mechanism.tree.coordinate_names

@@ -168,7 +168,7 @@ class JumpFields(_Strict):
     distance: Annotated[float, Field(gt=0, description="of the goal [m]")] = 5.0
     frequency: Annotated[
         float, Field(gt=0, description="how hard: acceleration / distance is its square [rad/s]")
-    ] = 6.283185307179586
+    ] = 150.0
     point: Annotated[
         str, Field(description="body, site or 'com' that is pushed; by default the first body")
     ] = ""
