@@ -32,7 +32,9 @@ def equations(stance, q, v, d):
     rest = jnp.concatenate([jnp.zeros((n, 1 + nu + n)), J], 1)
     task = jnp.concatenate([-d[rows][:, None], jnp.zeros((k, nu + n)), P], 1)
     right = jnp.concatenate([
-        bias_force(m, q, v) - passive_force(m, q, v), -seen.bias.reshape(-1), -stance.bias(q, v)[rows],
+        bias_force(m, q, v) - passive_force(m, q, v),
+        -seen.bias.reshape(-1),
+        -stance.bias(q, v)[rows],
     ])  # fmt: skip
     return jnp.concatenate([law, rest, task]), right, *effort_range(stance, q, v)
 

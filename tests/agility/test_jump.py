@@ -14,7 +14,8 @@ def jumps():
 
 def test_the_optimum_rises_higher_and_leaves_nearer_to_the_direction(jumps):
     guess, best = (jumps[n][1] for n in ("guess", "optimized"))
-    assert best.left and best.stance_duration < 0.01
+    assert best.left
+    assert best.stance_duration < 0.01
     assert best.rise > 0.4  # the document's 40 cm
     assert guess.rise < 0.02  # the document's 2 cm
     assert best.off_course < 0.2 < guess.off_course
@@ -33,13 +34,14 @@ def test_torques_keep_their_limits_and_the_ledger_closes(jumps, name):
 
 
 def test_all_three_motors_work_and_only_while_pushing(jumps):
-    run, outcome = jumps["optimized"]
+    run, _ = jumps["optimized"]
     t = run.trajectory
     effort = np.abs(np.asarray(t.effort))
     assert np.all(effort.max(axis=0) > 1.0)
     switches = [e.time for e in events_of(t, run.contact_names) if e.kind == "switch"]
     flying = (t.time > switches[0]) & (t.time < switches[2])
-    assert flying.sum() > 3 and not effort[flying].any()
+    assert flying.sum() > 3
+    assert not effort[flying].any()
     assert np.all(np.diff(t.actuator_work[flying]) == 0)
 
 

@@ -5,9 +5,9 @@ The point (the body's centre) is drawn to a goal as if by a critically damped sp
     a = ω² (goal - x) - 2 ω dx/dt ,
 
 and the motors are told the efforts that would give this acceleration on feet that hold, or as much
-of it as their limits allow: computed torque, flickinger 6.2 and 6.4. In flight the robot is passive.
-So that a foot that leaves, and for that reason is let go, and for that reason comes down again, does
-not do so without end, the control has three phases:
+of it as their limits allow: computed torque, flickinger 6.2 and 6.4. In flight the robot is
+passive. So that a foot that leaves, and for that reason is let go, and for that reason comes down
+again, does not do so without end, the control has three phases:
 
     PUSH    until a foot is `lifted` above the ground
     LEAVE   passive, until the foot is `away` from the ground

@@ -177,7 +177,7 @@ def _print(answer: dict[str, Any]) -> None:
     if "study" in answer:
         s, c = answer["study"], answer["study"]["correlation"]
         console.print(
-            f"{s['postures']} jumps: {s['left']} left the ground, {s['stood']} of them after a stance,"
+            f"{s['postures']} jumps: {s['left']} left the ground, {s['stood']} after a stance,"
             f" {s['timeouts']} timeouts; stance duration against capability: r = {c['pearson']:.3f}"
             f" ({100 * c['level']:.0f} % interval {c['low']:.3f} to {c['high']:.3f})",
             highlight=False,

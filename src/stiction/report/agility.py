@@ -74,8 +74,9 @@ def posture_figure(stance: Stance, q: np.ndarray, direction: np.ndarray, titles:
             ground=ground,
         )
         x = np.asarray(stance.position(jnp.asarray(posture)))
-        axis.annotate("", xy=(x[0] + 0.06 * direction[0], x[2] + 0.06 * direction[2]),
-                      xytext=(x[0], x[2]), arrowprops={"arrowstyle": "->", "color": COLORS[1], "lw": 2})  # fmt: skip
+        tip = x + 0.06 * np.asarray(direction)
+        arrow = {"arrowstyle": "->", "color": COLORS[1], "lw": 2}
+        axis.annotate("", xy=tip[[0, 2]], xytext=x[[0, 2]], arrowprops=arrow)
         axis.set_title(title)
     return figure
 

@@ -1,4 +1,4 @@
-"""Flickinger 2011, by chapter: contact and impact, oblique impacts, energy, agility, fixed steps."""
+"""Flickinger 2011, by chapter: contact, oblique impacts, energy, agility, fixed steps."""
 
 # Figures come in the order in which their chapters are imported.
 # isort: off

@@ -118,7 +118,8 @@ def figure_6_1() -> Reproduction:
                for n, s, x, i in zip(("motors", "contacts too"), share,
                                      (field.motors, field.exact), islands, strict=True)],
         checks=[
-            Check("regions of high capability are not contiguous", islands[0] > 1, islands[0], "> 1"),
+            Check("regions of high capability are not contiguous", islands[0] > 1, islands[0],
+                  "> 1"),
             Check("contacts only take capability away",
                   bool(np.nanmax(field.exact - field.motors, initial=-1.0) < 1e-6)),
         ],
@@ -184,14 +185,18 @@ def figure_6_4() -> Reproduction:
     )  # fmt: skip
 
 
+def _motors_alone(q: np.ndarray):
+    stance, _ = leg()
+    return capability(stance, jnp.asarray(q), direction(), contact_limits=False).value
+
+
 @reproduces_6("Table 6.2", title="Initial and optimized configurations")
 def table_6_2() -> Reproduction:
     stance, _ = leg()
     found = optimum()
     best = found.optima[0]
     names = stance.mechanism.tree.coordinate_names
-    at = {n: float(capability(stance, jnp.asarray(posture(n)), direction(),
-                              contact_limits=False).value) for n in ("guess", "optimized")}  # fmt: skip
+    at = {n: float(_motors_alone(posture(n))) for n in ("guess", "optimized")}
     rows = []
     for name, q in (("guess", posture("guess")), ("optimized", posture("optimized"))):
         rows.append({"posture": name, **dict(zip(names, q.tolist(), strict=True))})
@@ -271,7 +276,8 @@ def _forces_and_torques(name: str) -> Reproduction:
     slips = sum(e.kind == "slip" for e in events)
     size = max(np.nanmax(np.abs(np.asarray(t.actuator_work))), 1e-3)
     checks = [
-        check_below("torques, over their limit", float(np.nanmax(np.abs(effort))) / TORQUE, 1 + 1e-12),
+        check_below("torques, over their limit", float(np.nanmax(np.abs(effort))) / TORQUE,
+                    1 + 1e-12),
         Check("the ground never pulls", bool(np.nanmin(t.force[:, 0, 2]) >= -1e-6)),
         check_below("energy unaccounted for, relative to the motors' work",
                     float(np.nanmax(np.abs(t.ledger_error))) / size, 1e-3),
@@ -305,9 +311,10 @@ def _angles_and_heights(name: str) -> Reproduction:
     ]
     if name == "optimized":
         checks += [
-            Check("rises clearly higher than from the guess", bool(best.rise > 5 * guess.rise + 0.1),
-                  float(best.rise), float(guess.rise)),
-            Check("leaves the ground within 10 ms", bool(best.left and best.stance_duration < 0.01)),
+            Check("rises clearly higher than from the guess",
+                  bool(best.rise > 5 * guess.rise + 0.1), float(best.rise), float(guess.rise)),
+            Check("leaves the ground within 10 ms",
+                  bool(best.left and best.stance_duration < 0.01)),
         ]  # fmt: skip
     return Reproduction(figure=figure, checks=checks)
 
