@@ -43,8 +43,9 @@ def _capability(stance, q, d) -> list[dict]:
         seconds = best_time(lambda f=f: f(q))
         values[name] = np.asarray(f(q).value)
         rows.append({"what": name, "postures/s": f"{BATCH / seconds:.3g}", "difference": ""})
-    maps = jax.device_get(jax.jit(jax.vmap(
-        lambda q: stance_maps(stance, q, jnp.zeros(stance.mechanism.nv)).without_forces()))(q))  # fmt: skip
+    still = jnp.zeros(stance.mechanism.nv)
+    at = jax.jit(jax.vmap(lambda q: stance_maps(stance, q, still).without_forces()))
+    maps = jax.device_get(at(q))
     few = np.flatnonzero(np.isfinite(values["motors alone (6.6)"]))[:200]
     start = time.perf_counter()
     answers = []
@@ -69,7 +70,8 @@ def _posture(stance, limits, d) -> list[dict]:
     seconds = time.perf_counter() - start
     return [{"what": "best posture, 10,000 samples, 32 starts", "time [s]": f"{seconds:.2f}",
              "KKT residual": f"{found.optima[0].residual:.1e}", "converged": found.converged,
-             "over the best sample": f"{found.optima[0].capability / found.best_sample:.3f}"}]  # fmt: skip
+             "over the best sample": f"{found.optima[0].capability / found.best_sample:.3f}",
+             }]  # fmt: skip
 
 
 def _jumps(stance, limits, q, d) -> list[dict]:

@@ -13,6 +13,7 @@ from stiction.cli import (
     capability,
     grf,
     identify,
+    impact,
     info,
     jump,
     motions,
@@ -53,6 +54,7 @@ def options(
 
 
 app.command()(run.run)
+app.command()(impact.impact)
 app.command()(info.info)
 app.command()(motions.motions)
 app.command()(scenes.scenes)

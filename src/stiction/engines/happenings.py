@@ -24,10 +24,9 @@ from stiction.impacts.slow import bring_to_rest
 from stiction.mechanism import rate
 
 TOUCH = Tolerance(1e-9, 2e-6)  # a contact nearer than this touches [m]
-APPROACH = Tolerance(
-    1e-10, 1e-5
-)  # a touching contact that approaches faster than this collides [m/s]
+APPROACH = Tolerance(1e-10, 1e-5)  # a touching contact that closes in faster collides [m/s]
 REST = Tolerance(1e-9, 1e-5)  # slower than this a touching contact neither parts nor slides [m/s]
+TOGETHER = Tolerance(1e-7, 1e-4)  # slower than this a contact comes to rest when another does [m/s]
 
 # Causes that are not contacts.
 START, GUARD = -1, -2
@@ -57,11 +56,15 @@ class Happening(eqx.Module):
     modes_after: Int[Array, "n"]
     direction_before: Float[Array, "n k"]  # of slip
     direction_after: Float[Array, "n k"]
+    gap: Float[Array, "n"]  # before kept contacts were brought back to the surface [m]
     velocity_before: Float[Array, "n dim"]
     velocity_after: Float[Array, "n dim"]
     impulse: Float[Array, "n dim"]
     mu: Float[Array, "n"]
     work: Float[Array, "n dim"]  # of each component of the impulse [J]
+    q: Float[Array, "nq"]
+    v_before: Float[Array, "nv"]
+    v_after: Float[Array, "nv"]
     kinetic_before: Scalar
     kinetic_after: Scalar
     removed: Scalar  # by energy control [J]
@@ -71,7 +74,13 @@ class Happening(eqx.Module):
 
 
 def quiet(
-    t: Scalar, mode: Mode, cause: Cause, velocity: Float[Array, "n dim"], kinetic_energy: Scalar
+    t: Scalar,
+    y: State,
+    mode: Mode,
+    cause: Cause,
+    gap: Float[Array, "n"],
+    velocity: Float[Array, "n dim"],
+    kinetic_energy: Scalar,
 ) -> Happening:
     """An event without an impact."""
     zero, none = jnp.zeros_like(velocity), jnp.zeros_like(kinetic_energy)
@@ -87,11 +96,15 @@ def quiet(
         modes_after=mode.modes,
         direction_before=mode.direction,
         direction_after=mode.direction,
+        gap=gap,
         velocity_before=velocity,
         velocity_after=velocity,
         impulse=zero,
         mu=zero[:, 0],
         work=zero,
+        q=y.q,
+        v_before=y.v,
+        v_after=y.v,
         kinetic_before=kinetic_energy,
         kinetic_after=kinetic_energy,
         removed=none,
@@ -128,7 +141,8 @@ def collide(
         W=d.W,
         velocity=u,
         active=touching & (u[:, -1] <= REST.of(u)),
-        restitution=jnp.where(slow, 0.0, law.restitution),
+        # What only touches keeps its restitution: in a sequence it may be hit by others.
+        restitution=jnp.where(slow & (collides | tangential), 0.0, law.restitution),
         mu_static=flow.mu_static,
         mu_dynamic=flow.mu_dynamic,
         stribeck_speed=law.stribeck_speed,
@@ -157,12 +171,12 @@ def collide(
     flights = -2 * u[:, -1] * e / jnp.where(ends, fall * (1 - e), 1.0)
     what = eqx.tree_at(
         lambda h: (
-            h.impact, h.tangential, h.velocity_after, h.impulse, h.mu, h.work, h.kinetic_after,
-            h.removed, h.limit,
+            h.impact, h.tangential, h.velocity_after, h.impulse, h.mu, h.work, h.v_after,
+            h.kinetic_after, h.removed, h.limit,
         ),
-        quiet(t, mode, cause, u, problem.kinetic),
+        quiet(t, y, mode, cause, d.contacts.gap, u, problem.kinetic),
         (
-            jnp.asarray(True), tangential, u_plus, s.impulse, s.mu, work, T,
+            jnp.asarray(True), tangential, u_plus, s.impulse, s.mu, work, v, T,
             problem.kinetic + jnp.sum(work) + given - T,
             jnp.where(ends, t + flights, jnp.nan),
         ),
@@ -200,9 +214,11 @@ def settle(
     touching, _ = touches(d, mode)
     keeps = touching & (jnp.abs(u[:, -1]) <= REST.of(u))
     speed = jnp.sqrt(jnp.sum(u[:, :-1] ** 2, axis=1))
-    # In the plane a slip whose speed has come to zero is at rest, whatever rounding says.
-    ends_slip = target & (cause.function == 1) & (mode.modes == SLIP) & (dim == 2)
-    at_rest = keeps & ((speed <= REST.of(u)) | ends_slip)
+    # In the plane a slip whose speed has come to zero is at rest, whatever rounding says. Where a
+    # body stops as a whole, its contacts do so together.
+    ends_slip = target & (cause.function == 1) & (mode.modes == SLIP)
+    slow = jnp.where(jnp.any(ends_slip), TOGETHER.of(u), REST.of(u))
+    at_rest = keeps & ((speed <= slow) | (ends_slip & (dim == 2)))
     found = select_modes(
         d.W,
         d.a0,
