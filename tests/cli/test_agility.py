@@ -1,4 +1,4 @@
-"""`stiction capability` and `stiction posture` from the command line: answers, and bad questions."""
+"""`stiction capability` and `stiction posture`: answers, and bad questions."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_a_hopper_accelerates_by_newton(cli, hopper):
         (("capability", "jumping-leg", "--direction", "0,0,1", "--posture", "femur=3"), "ground"),
         (("posture", "jumping-leg", "--direction", "0,0,1", "--samples", "0"), "`--samples`"),
         (("posture", "jumping-leg", "--direction", "0,0,1", "--study", "-1"), "`--study`"),
-        (("posture", "jumping-leg", "--direction", "0,0,1", "--study", "9", "--vary", "x"), "--vary"),
+        (("posture", "jumping-leg", "--direction", "0,0,1", "--study", "9", "--vary", "x"), "vary"),
     ],
 )  # fmt: skip
 def test_bad_questions_end_in_one_line(cli, tmp_path, arguments, says):
