@@ -5,6 +5,8 @@ import pytest
 
 from stiction.engines import RESULTS, events_of
 from stiction.reproduce import flickinger_agility as chapter
+from stiction.scenes.read import read_scenario
+from stiction.scenes.run import run_scenario
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +56,19 @@ def test_slip_before_lift_off_is_counted(jumps):
     assert outcome.slips == len(slips) == 1
     assert outcome.slipped == pytest.approx(left - slips[0].time, rel=1e-9)
     assert outcome.stance_duration == pytest.approx(left)
+
+
+def test_it_lands_and_pushes_again():
+    """The scene as it is: a flight of most of a second, a landing on the foot, another push."""
+    run = run_scenario(*read_scenario("jumping-leg"))
+    t = run.trajectory
+    assert t.result == RESULTS.successful
+    events = events_of(t, run.contact_names)
+    flight = [e.time for e in events if e.kind == "lift-off" and e.time < 0.1][-1]
+    landing = next(e.time for e in events if e.kind == "impact" and e.time > 0.1)
+    assert landing - flight > 0.5
+    assert np.abs(t.effort[t.time > landing]).max() > 1.0
+    assert t.actuator_work[-1] > t.actuator_work[t.time < landing][-1]
 
 
 @pytest.mark.parametrize("n", [5, 6, 7, 8, 9, 10, 11, 12, 13])

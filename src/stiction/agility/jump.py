@@ -125,7 +125,7 @@ class JumpOutcome(NamedTuple):
     left: np.ndarray  # whether the feet came away from the ground
     stance_duration: np.ndarray  # from the start to the last touch before that [s], or nan
     rise: np.ndarray  # of the point, above its start [m]
-    take_off: np.ndarray  # velocity of the point when the push ended [m/s]
+    take_off: np.ndarray  # velocity of the point at the first sample after the push [m/s]
     off_course: np.ndarray  # angle between that and the direction [rad]
     slips: np.ndarray  # times that a foot began to slip before it left
     slipped: np.ndarray  # how long feet slipped before they left [s]

@@ -28,8 +28,8 @@ from stiction.mechanism.tree import FREE
 LANES = 250  # jumps in one batch
 SHORT = 1e-4  # a stance shorter than this is none [s]
 _TRIES = 50  # postures drawn for each that is wanted, at most
-_EVENTS = 40
-_STEPS = 2000
+_EVENTS = 20
+_STEPS = 300  # a stance takes some fifty; a run that takes more is held up: a timeout
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def jump_study(
     seed: int = 0,
     distance: float = 5.0,
     frequency: float = FREQUENCY,
-    until: float = 0.05,
+    until: float = 0.015,
     solver: Solver | None = None,
     each: Callable[[range], Sequence | object] = iter,
 ) -> Study:

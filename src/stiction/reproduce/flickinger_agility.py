@@ -85,7 +85,8 @@ def optimum() -> Search:
 @functools.cache
 def jump(name: str) -> tuple[Run, JumpOutcome]:
     """The jump from a posture."""
-    run = run_scenario(*read_scenario("jumping-leg", [f"start.keyframe={name}"]))
+    settings = [f"start.keyframe={name}", "until=0.6"]
+    run = run_scenario(*read_scenario("jumping-leg", settings))
     return run, jump_outcome(run.control, run.trajectory)
 
 
