@@ -145,7 +145,7 @@ def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append(("largest drift of a kept contact", f"{summary['max_drift']:.1e} m"))
         if energy["max_increase"] > 1e-6 * max(abs(energy["initial"]), 1.0):
             lines.append(("energy from nowhere", f"{energy['max_increase']:.4g} J at an impact"))
-    notes = sorted({e["note"] for e in summary["events"] if e["note"]})
+    notes = sorted({e["note"] for e in summary["events"] if e["note"] and e["kind"] != "switch"})
     lines += [("note", note) for note in notes]
     lines += [("left out", note) for note in summary["ignored"]]
     return lines
