@@ -6,6 +6,7 @@ from stiction.engines.hybrid import Hybrid
 from stiction.engines.result import RESULTS, Trajectory
 from stiction.engines.simulate import simulate
 from stiction.engines.solver import Solver
+from stiction.engines.stepping import Stepping
 
 __all__ = [
     "RESULTS",
@@ -14,6 +15,7 @@ __all__ = [
     "HarmonicControl",
     "Hybrid",
     "Solver",
+    "Stepping",
     "Trajectory",
     "events_of",
     "no_control",

@@ -44,7 +44,7 @@ _SLOW = Tolerance(1e-12, 1e-6)  # speeds below which slip has no direction of it
 LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work", "impact_loss")
 
 # Mechanisms with more freedoms are left in arrays: their scalars would be too many.
-_WRITTEN_OUT = 9
+WRITTEN_OUT = 9
 
 
 class Mode(eqx.Module):
@@ -153,7 +153,7 @@ class Flow(eqx.Module):
         """f(flow, t, y, mode), written out in scalars unless the mechanism is large, or traced:
         without knowing which of its numbers are zero there would be too many.
         """
-        if self.mechanism.nv > _WRITTEN_OUT or self.patterns.mechanism is None:
+        if self.mechanism.nv > WRITTEN_OUT or self.patterns.mechanism is None:
             return f(self, t, y, mode)
 
         def of_leaves(m: Mechanism, c: Contacts, t: Scalar, y: State, mode: Mode) -> Any:

@@ -60,6 +60,8 @@ class Trajectory(eqx.Module):
     drift: Float[Array, "*batch"]  # largest gap that a kept contact had after a step [m]
     steps: Int[Array, "*batch"]  # accepted and rejected
     result: RESULTS  # type: ignore[valid-type]
+    # The largest residual of the contact problems [m/s]; None where no such problem is solved.
+    residual: Float[Array, "*batch"] | None = None
 
     def to_numpy(self) -> "Trajectory":
         """The same with NumPy arrays: nothing more is compiled when it is looked at."""
@@ -142,6 +144,8 @@ def _dataset(trajectory: Trajectory, mechanism: Mechanism, contacts: Sequence[st
         "result": str(np.unique(np.asarray(trajectory.result._value)).tolist()),
         "steps": np.asarray(trajectory.steps),
     }
+    if trajectory.residual is not None:
+        attributes["contact_residual"] = np.asarray(trajectory.residual)
     return xr.Dataset(variables, coordinates, attributes)
 
 

@@ -16,6 +16,7 @@ from stiction.engines.free import simulate_free
 from stiction.engines.hybrid import Hybrid, Keep, simulate_hybrid
 from stiction.engines.result import Trajectory
 from stiction.engines.solver import Solver
+from stiction.engines.stepping import Stepping, simulate_stepping
 from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts
 
@@ -27,7 +28,7 @@ def simulate(
     *,
     until: ScalarLike | Float[Array, "*batch"],
     contacts: Contacts | None = None,
-    law: Hybrid | None = None,
+    law: Hybrid | Stepping | None = None,
     control: Callable | AbstractSwitchingControl | None = None,
     samples: int = 501,
     solver: Solver | None = None,
@@ -47,8 +48,9 @@ def simulate(
         v: The initial velocity.
         until: Duration [s].
         contacts: What may touch, from `stiction.find_contacts`; nothing by default.
-        law: What contacts do; the hybrid law with its defaults if none is given. In a batch its
-            numbers have the shape (), (n,) for each contact, (*batch,) or (*batch, n).
+        law: What contacts do, which is also the choice of the engine: `Hybrid` (exact events; with
+            its defaults if none is given) or `Stepping` (fixed steps). In a batch its numbers have
+            the shape (), (n,) for each contact, (*batch,) or (*batch, n).
         control: A function of (t, q, v, modes) giving each actuator's command, or an
             `AbstractSwitchingControl`; none by default.
         samples: Number of equally spaced times at which the motion is kept; 2 keeps only the ends,
@@ -113,9 +115,26 @@ def _compiled(*, inside_another: bool) -> Callable:
 def _run(
     mechanism, q, v, until, contacts, law, control, solver, keep, patterns, axes
 ) -> Trajectory:
+    stepping = isinstance(law, Stepping) and contacts is not None
+    between = law.steps_between_samples(until, keep.samples) if stepping else None
+
     def one(q, v, until, law):
         if contacts is None:
             return simulate_free(mechanism, q, v, until, control, solver, keep.samples)
+        if stepping:
+            return simulate_stepping(
+                mechanism,
+                q,
+                v,
+                until=until,
+                between=between,
+                contacts=contacts,
+                law=law,
+                control=control,
+                samples=keep.samples,
+                log=keep.max_events if keep.events else 0,
+                patterns=patterns,
+            )
         return simulate_hybrid(
             mechanism,
             q,

@@ -1,0 +1,116 @@
+r"""The contact problem of one time step, and the methods that solve it.
+
+Over a step of length h a contact moves by h û, with û its velocity in the middle of the step. With
+the gap g at the beginning and the impulse p of the step,
+
+$$ \hat u = W p + \hat u_0 , \qquad 0 \le p_n \perp \hat u_n - \beta \ge 0 , $$
+
+and Coulomb's law between p_t and û_t. The bound β says what the normal may do:
+
+- a contact that comes (or stays) within reach slowly: β = -g/h. It may close its gap in this step
+  and no more [StewartTrinkle1996]; so rigid contact is kept in positions, without any drift.
+- a contact that collides at the fraction τ of the step: β is its rebound by Newton's law, with the
+  acceleration a before and after the instant of impact, as if nothing else touched:
+  $\beta = -e (\hat u^- + a (s + \tau)) + a (h/2 - \tau) \ge 0$, s being the time since û⁻.
+- a contact that has sunk in: it may rise, but no faster than the forces that press it take away
+  again within a step. So it does not hop, and no kinetic energy comes from the correction.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from stiction._arrays import TINY, Array, Bool, Float, Scalar
+from stiction.complementarity import pyramid_lcp, solve_cone, solve_lcp
+
+# An open contact is told to be at most this many times farther than anything moves in a step:
+# impulses are then computed to a tolerance that means something.
+_REACH = 10.0
+
+
+class StepContacts(eqx.Module):
+    """What the contacts of a step are like before impulses are known."""
+
+    W: Float[Array, "m m"]  # Delassus matrix [1/kg]
+    gap: Float[Array, "n"]  # at the beginning [m]
+    before: Float[Array, "n dim"]  # û⁻: velocity in the middle of the last step [m/s]
+    free: Float[Array, "n dim"]  # û₀: in the middle of this one, without impulses [m/s]
+    acceleration: Float[Array, "n"]  # of the normal, without contact forces [m/s²]
+
+
+class Bounds(eqx.Module):
+    """What the normals may do."""
+
+    low: Float[Array, "n"]  # β [m/s]
+    collides: Bool[Array, "n"]
+    instant: Scalar  # τ: of the first collision, after the beginning [s]; 0 if there is none
+
+
+def bounds(
+    c: StepContacts,
+    h: Scalar,
+    since: Scalar,
+    restitution: Float[Array, "n"],
+    rest_speed: Float[Array, "n"],
+) -> Bounds:
+    """β for every contact.
+
+    Args:
+        c: The contacts.
+        h: Length of the step [s].
+        since: Time between û⁻ and the beginning of the step [s].
+        restitution: e.
+        rest_speed: Slower approaches are no collisions [m/s].
+    """
+    a, approach = c.acceleration, -c.before[:, -1]
+    # What the forces of a step or two give is no collision either, but contact that is kept.
+    slowest = jnp.maximum(rest_speed, 2 * h * jnp.abs(a))
+    collides = (approach > slowest) & (c.gap + h * c.free[:, -1] < 0)
+    when = jnp.clip(c.gap / jnp.where(collides, approach, 1.0), 0.0, h)
+    first = jnp.min(jnp.where(collides, when, h))
+    tau = jnp.where(jnp.any(collides), first, 0.0)
+    rebound = restitution * (approach - a * (since + tau)) + a * (h / 2 - tau)
+    rise = jnp.minimum(-c.gap / h, h * jnp.maximum(-a, 0.0))
+    keep = jnp.where(c.gap >= 0, -c.gap / h, rise)
+    return Bounds(jnp.where(collides, jnp.maximum(rebound, 0.0), keep), collides, tau)
+
+
+def solve_step(
+    c: StepContacts,
+    bound: Bounds,
+    mu: Float[Array, "n"],
+    restitution: Float[Array, "n"],
+    guess: Float[Array, "n dim"],
+    law: Any,
+) -> tuple[Float[Array, "n dim"], Scalar]:
+    """Impulses [N·s] of a step and the residual of the problem [m/s].
+
+    Under Poisson's law colliding normals stop first; then at least e times the impulse of that
+    compression is given back.
+    """
+    n, dim = c.free.shape
+    low, poisson = bound.low, law.restitution_law == "poisson"
+    if poisson:
+        low = jnp.where(bound.collides, 0.0, low)
+    reach = _REACH * jnp.max(jnp.abs(c.free)) + TINY.of(c.W)
+    normal = jnp.minimum(c.free[:, -1] - low, reach)
+    b = jnp.concatenate([c.free[:, :-1], normal[:, None]], axis=1).reshape(-1)
+    p, residual = _solve(c.W, b, mu, None, guess.reshape(-1), law)
+    if poisson:
+        stored = jnp.where(bound.collides, restitution * p.reshape(n, dim)[:, -1], 0.0)
+        more, second = _solve(c.W, c.W @ p + b, mu, stored, jnp.zeros_like(p), law)
+        p, residual = p + more, jnp.maximum(residual, second)
+    return p.reshape(n, dim), residual
+
+
+def _solve(W, b, mu, preload, guess, law) -> tuple[Array, Scalar]:
+    if law.solver == "lcp":
+        problem = pyramid_lcp(W, b, mu, n_sides=law.sides, preload=preload)
+        solution = solve_lcp(problem.M, problem.q, throw=False)
+        return problem.impulse(solution.value), solution.residual
+    options = {"tolerance": None, "max_iterations": law.iterations} if law.solver == "admm" else {}
+    solution = solve_cone(
+        W, b, mu, method=law.solver, guess=guess, preload=preload, throw=False, **options
+    )
+    return solution.value, solution.residual

@@ -1,0 +1,237 @@
+"""The loop of the stepping engine: one compiled step, carried out a given number of times."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction.engines.control import AbstractSwitchingControl
+from stiction.engines.flow import FORCE_SLACK, LEDGER, Mode, Patterns
+from stiction.engines.forces import OPEN, SLIP, STICK
+from stiction.engines.happenings import GUARD, REST, START, Cause, Happening, quiet
+from stiction.engines.records import Packing, Records, add, no_records
+from stiction.engines.stepping_contact import bounds, solve_step
+from stiction.engines.stepping_step import StepDynamics, book, step_dynamics
+from stiction.mechanism import Mechanism, add_velocity
+from stiction.mechanism.kinematics import motion
+from stiction.surfaces import Contacts, gaps_and_velocities
+
+_INSIDE = 1e-6  # friction smaller than μ p_n by this share sticks, whatever rounding moves
+
+
+class Steps(eqx.Module):
+    """What a step hands to the next."""
+
+    k: Int[Array, ""]  # steps taken
+    q: Float[Array, "nq"]  # at t_k
+    v: Float[Array, "nv"]  # half a step before; at the start: then
+    change: Float[Array, "nv"]  # of v in the last step, 0 after an impact
+    booked: Float[Array, "5"]  # in the last step, 0 after an impact [J]
+    ledger: Float[Array, "5"]  # until v [J]
+    force: Float[Array, "n dim"]  # of contact, without impacts [N]
+    modes: Int[Array, "n"]
+    direction: Float[Array, "n k"]  # of slip
+    memory: Any  # of the control
+    resting: Bool[Array, ""]
+    events: Int[Array, ""]
+    drift: Scalar  # the deepest penetration [m]
+    residual: Scalar  # the largest of the contact problems [m/s]
+
+
+class Sample(eqx.Module):
+    """The state at a time t_k."""
+
+    time: Scalar
+    q: Float[Array, "nq"]
+    v: Float[Array, "nv"]
+    ledger: Float[Array, "5"]
+    force: Float[Array, "n dim"]
+    modes: Int[Array, "n"]
+    memory: Any
+
+
+def run_steps(
+    m: Mechanism,
+    contacts: Contacts,
+    patterns: Patterns,
+    law: Any,
+    control: AbstractSwitchingControl,
+    q: Float[Array, "nq"],
+    v: Float[Array, "nv"],
+    h: Scalar,
+    between: Int[Array, ""],
+    samples: int,
+    log: int,
+) -> tuple[Steps, Sample, Happening | None]:
+    """Steps of length h from (q, v): the end, `samples` states `between` steps apart, the events.
+
+    The number of steps is a number, not part of the program: none is compiled anew for another
+    duration or step. A step samples the state at its beginning, when it knows the velocities on
+    both sides; so one more is made at the end.
+    """
+    dtype = q.dtype
+    start = _start(m, contacts, control, q, v)
+
+    def step(s: Steps) -> tuple[Steps, Sample, Happening, Array]:
+        first = s.k == 0
+        t = s.k * h
+        kick = jnp.where(first, h / 2, h)
+        v_now = s.v + s.change / 2
+        guards = control.guards(t, s.q, v_now, s.modes, s.memory).astype(dtype)
+        which, switches = jnp.asarray(0), jnp.asarray(False)
+        memory = s.memory
+        if guards.size:
+            which, switches = jnp.argmin(guards), jnp.min(guards) < 0
+            other = control.switch(which, t, s.q, v_now, s.modes, memory)
+            memory = jax.tree.map(lambda a, b: jnp.where(switches, a, b), other, memory)
+
+        command = control.command(t, s.q, v_now, s.modes, memory).astype(dtype)
+        d = step_dynamics(m, contacts, patterns, t, s.q, s.v, v_now, command, h, kick)
+        since = kick - h / 2
+        bound = bounds(d.contacts, h, since, law.restitution, law.rest_speed)
+        mu = jnp.where(s.modes == STICK, law.mu_static, law.mu_dynamic)
+        guess = s.force * kick
+        p, residual = solve_step(d.contacts, bound, mu, law.restitution, guess, law)
+        change = d.kick(p)
+        v_next = s.v + change
+        impact = jnp.any(bound.collides & (p[:, -1] > 0))
+        tau = jnp.where(impact, bound.instant, 0.0)
+        q_next = add_velocity(m, s.q, tau * s.v + (h - tau) * v_next)
+
+        u_mid = d.contacts.free + (d.contacts.W @ p.reshape(-1)).reshape(p.shape)
+        u_after = d.velocity + (d.Y.T @ (d.L.T @ change)).reshape(p.shape)
+        modes, direction = _modes(p, u_mid, mu, bound.collides & (bound.low > 0))
+        booked = book(m, d, s.v, change, p, u_after, kick, since + tau, impact)
+        now = jnp.where(first, 0.0, 0.5)  # v_k lies between v and v_next
+        sample = Sample(
+            time=t,
+            q=s.q,
+            # An impact is after t_k: the state before it.
+            v=jnp.where(impact, v_now, s.v + now * change),
+            ledger=s.ledger + jnp.where(impact, s.booked / 2, now * booked),
+            force=jnp.where(impact, s.force, p / kick),
+            modes=jnp.where(impact, s.modes, modes),
+            memory=memory,
+        )
+        speed = jnp.max(jnp.abs(v_next))
+        resting = (speed <= REST.of(q)) & (jnp.max(jnp.abs(s.v)) <= REST.of(q)) & ~first
+        what, happened = _happening(
+            s, d, m, t + tau, kick, p, modes, direction, u_after, change, impact, bound.collides,
+            switches, which,
+        )  # fmt: skip
+        comes_to_rest = resting & ~s.resting & (s.k > 1)
+        happened = happened | comes_to_rest
+        smooth = jnp.where(impact, 0.0, 1.0).astype(dtype)
+        after = Steps(
+            k=s.k + 1,
+            q=q_next,
+            v=v_next,
+            change=smooth * change * (h / kick),
+            booked=smooth * booked * (h / kick),
+            ledger=s.ledger + booked,
+            force=sample.force,
+            modes=modes,
+            direction=direction,
+            memory=memory,
+            resting=resting,
+            events=s.events + happened.astype(int),
+            drift=jnp.maximum(s.drift, jnp.max(-d.contacts.gap)),
+            residual=jnp.maximum(s.residual, residual),
+        )
+        return after, sample, what, happened
+
+    shapes = jax.eval_shape(step, start)
+    row, happening = Packing(shapes[1]), Packing(shapes[2])
+    last = (samples - 1) * between
+
+    def one_pass(carry: tuple[Steps, Array, Records]) -> tuple[Steps, Array, Records]:
+        s, rows, events = carry
+        after, sample, what, happened = step(s)
+        # The place of the next sample is written until its time has come.
+        place = (s.k + between - 1) // between
+        rows = jax.lax.dynamic_update_index_in_dim(rows, row.pack(sample, dtype), place, 0)
+        if log:
+            events = add(events, happening.pack(what, dtype), happened)
+        return after, rows, events
+
+    rows = jnp.zeros((samples, row.size), dtype)
+    carry = start, rows, no_records(happening.size, log, dtype)
+    end, rows, events = jax.lax.while_loop(lambda c: c[0].k <= last, one_pass, carry)
+    return end, row.unpack(rows), happening.unpack(events.vectors) if log else None
+
+
+def _start(m: Mechanism, contacts: Contacts, control, q, v) -> Steps:
+    dtype = q.dtype
+    zero, rows = jnp.zeros((), dtype), jnp.zeros((contacts.count, contacts.dim), dtype)
+    _, u = gaps_and_velocities(m, contacts, motion(m, q), v, zero)
+    still = jnp.sum(u[:, :-1] ** 2, axis=1) <= REST.of(q) ** 2
+    return Steps(
+        k=jnp.asarray(0),
+        q=q,
+        v=v,
+        change=jnp.zeros_like(v),
+        booked=jnp.zeros(len(LEDGER), dtype),
+        ledger=jnp.zeros(len(LEDGER), dtype),
+        force=rows,
+        modes=jnp.where(still, STICK, OPEN),
+        direction=rows[:, 1:],
+        memory=control.memory(),
+        resting=jnp.asarray(False),
+        events=jnp.asarray(0),
+        drift=zero,
+        residual=zero,
+    )
+
+
+def _modes(
+    p: Float[Array, "n dim"],
+    u: Float[Array, "n dim"],
+    mu: Float[Array, "n"],
+    rebounds: Bool[Array, "n"],
+) -> tuple[Int[Array, "n"], Float[Array, "n k"]]:
+    """Which contacts pressed and slid in a step, and in which direction."""
+    closed = (p[:, -1] > FORCE_SLACK.of(p) * jnp.max(p[:, -1])) & ~rebounds
+    friction = jnp.sqrt(jnp.sum(p[:, :-1] ** 2, axis=1))
+    speed = jnp.sqrt(jnp.sum(u[:, :-1] ** 2, axis=1))
+    still = speed <= REST.of(u)
+    sticks = still | (friction < (1 - _INSIDE) * mu * p[:, -1])
+    modes = jnp.where(closed, jnp.where(sticks, STICK, SLIP), OPEN)
+    along = u[:, :-1] / jnp.where(still, 1.0, speed)[:, None]
+    return modes, jnp.where((modes == SLIP)[:, None] & ~still[:, None], along, 0.0)
+
+
+def _happening(
+    s: Steps, d: StepDynamics, m, t, kick, p, modes, direction, u_after, change, impact, collides,
+    switches, which,
+) -> tuple[Happening, Bool[Array, ""]]:  # fmt: skip
+    """What a step did to the contacts, and whether it was anything."""
+    turned = jnp.sum(s.direction * direction, axis=1) < 0
+    # What touches at the start is no event.
+    other = ((modes != s.modes) | turned) & (s.k > 0)
+    changed = other | (collides & impact)
+    cause = Cause(
+        jnp.where(jnp.any(changed), jnp.argmax(changed), jnp.where(switches, GUARD, START)),
+        jnp.where(switches, which, 0),
+    )
+    # ½ vᵀ M v, without the share of damping in the factored matrix.
+    momentum = d.L.T @ s.v
+    before = (momentum @ momentum - kick / 2 * jnp.sum(m.joints.damping * s.v**2)) / 2
+    push = d.L @ (d.L.T @ change) - kick / 2 * m.joints.damping * change
+    normal = jnp.where(p[:, -1] > 0, p[:, -1], 1.0)
+    friction = jnp.sqrt(jnp.sum(p[:, :-1] ** 2, axis=1))
+    mode = Mode(s.modes, s.direction, s.memory)
+    what = eqx.tree_at(
+        lambda h: (
+            h.impact, h.modes_after, h.direction_after, h.velocity_after, h.impulse, h.mu, h.work,
+            h.kinetic_after, h.speed, h.acceleration,
+        ),
+        quiet(t, mode, cause, d.velocity, before),
+        (
+            impact, modes, direction, u_after, p, jnp.where(p[:, -1] > 0, friction / normal, 0.0),
+            p * (d.velocity + u_after) / 2, before + push @ (s.v + change / 2),
+            jnp.max(jnp.abs(s.v + change)), jnp.max(jnp.abs(change)) / kick,
+        ),
+    )  # fmt: skip
+    return what, jnp.any(changed) | switches
