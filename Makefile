@@ -8,7 +8,7 @@ JOBS   ?= 2
 
 help:
 	@echo "make demo   install into $(VENV), simulate the double pendulum, say where the report is"
-	@echo "make test   install what the tests need and run them all"
+	@echo "make test   install what the tests need and run them (PYTEST_ARGS=--thorough: all random cases)"
 	@echo "make lint   format and lint      make types  type check      make coverage  what tests reach"
 	@echo "make docs   build the manual     make bench  measure speed and accuracy"
 

@@ -1,6 +1,7 @@
 """Strict arrays in tests: double precision, no silent broadcasting of ranks, no mixing of types."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import jax
@@ -12,6 +13,18 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 SHARED = Path(os.environ.get("STICTION_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--thorough` tries as many random cases as the project promises; else a tenth of them."""
+    parser.addoption("--thorough", action="store_true", help="all random cases, not a tenth")
+
+
+@pytest.fixture(scope="session")
+def cases(request: pytest.FixtureRequest) -> Callable[[int], int]:
+    """How many of so many random cases to try."""
+    thorough = request.config.getoption("--thorough")
+    return lambda promised: promised if thorough else -(-promised // 10)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from stiction._errors import InputError, RunError
 from stiction.cli import (
     grf,
     identify,
+    impact,
     info,
     jump,
     motions,
@@ -51,6 +52,7 @@ def options(
 
 
 app.command()(run.run)
+app.command()(impact.impact)
 app.command()(info.info)
 app.command()(motions.motions)
 app.command()(scenes.scenes)

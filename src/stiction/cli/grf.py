@@ -7,7 +7,7 @@ import typer
 
 from stiction._errors import InputError
 from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.output import OutputDirectory, print_json, text_table
 
 if TYPE_CHECKING:
     from stiction.biped.subject import Subject
@@ -150,7 +150,6 @@ def _subject(model: str, contacts: Path | None, overrides: list[str] | None) -> 
 
 def _print(summary: dict) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     from stiction.biped.summary import describe_filter
 
@@ -160,7 +159,7 @@ def _print(summary: dict) -> None:
         f" at {summary['rate']:.4g} Hz, low-pass: {describe_filter(summary)}"
     )
     if "comparison" in summary:
-        table = Table("of", "direction", "RMSE [% BW]", "single support", "correlation")
+        table = text_table("of", "direction", "RMSE [% BW]", "single support", "correlation")
         for row in summary["comparison"]["components"]:
             numbers = (
                 ("RMSE [% BW]", ".2f"),
@@ -171,7 +170,7 @@ def _print(summary: dict) -> None:
             cells = (f"{row[k]:{f}}" if row[k] == row[k] else "" for k, f in numbers)
             table.add_row(row["of"], row["direction"], *cells)
     else:
-        table = Table("foot", "bears load", "largest vertical force", "stances")
+        table = text_table("foot", "bears load", "largest vertical force", "stances")
         for foot, row in summary["feet"].items():
             largest = row["largest_vertical"]
             table.add_row(

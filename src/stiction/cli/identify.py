@@ -8,7 +8,7 @@ import typer
 
 from stiction._errors import InputError, unknown
 from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.output import OutputDirectory, print_json, text_table
 
 _EVERY = 25  # samples between two lines of --online
 
@@ -137,18 +137,17 @@ def _identify(logs, chosen, folder, directory, json: bool, engine, mass) -> int:
 
 def _print(found, title: str) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     from stiction.report.identify import parameter_rows, test_statistics
 
     console = Console()
     rows = parameter_rows(found)
-    table = Table(*rows[0], title=title, title_justify="left")
+    table = text_table(*rows[0], title=title, title_justify="left")
     for row in rows:
         table.add_row(*(str(v) for v in row.values()))
     console.print(table)
     if found.tests:
-        tests = Table(*found.tests[0])
+        tests = text_table(*found.tests[0])
         for row in found.tests + test_statistics(found.tests):
             tests.add_row(*(v if isinstance(v, str) else f"{v:.5g}" for v in row.values()))
         console.print(tests)
@@ -214,10 +213,9 @@ def _design(chosen, folder, directory, json: bool) -> int:
         print_json({**found.to_json(), "report": page, "files": directory.files})
         return 0
     from rich.console import Console
-    from rich.table import Table
 
     rows = design_rows(found)
-    table = Table(*rows[0])
+    table = text_table(*rows[0])
     for row in rows:
         table.add_row(*row.values())
     Console().print(table)

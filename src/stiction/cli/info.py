@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from stiction.cli.options import Json
-from stiction.cli.output import print_json
+from stiction.cli.output import print_json, text_table
 
 
 def info(
@@ -34,7 +34,6 @@ def info(
 
 def _print(summary: dict) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     console = Console()
     console.print(
@@ -42,14 +41,16 @@ def _print(summary: dict) -> None:
         f" freedom, {summary['n_bodies']} bodies, {summary['mass']:.6g} kg,"
         f" {summary['nu']} actuators, {len(summary['contact_points'])} candidate contact points"
     )
-    joints = Table("joint", "type", "moves", "range", "stiffness", "damping", "armature")
+    numbers = ("stiffness", "damping", "armature")
+    numbers = [k for k in numbers if any(j[k] for j in summary["joints"])]
+    joints = text_table("joint", "type", "moves", "range", *numbers)
     for j in summary["joints"]:
         limits = f"{j['range'][0]:.4g} to {j['range'][1]:.4g}" if j["range"] else ""
-        numbers = (f"{j[k]:g}" if j[k] else "" for k in ("stiffness", "damping", "armature"))
-        joints.add_row(j["name"], j["type"], j["body"], limits, *numbers)
+        values = (f"{j[k]:g}" if j[k] else "" for k in numbers)
+        joints.add_row(j["name"], j["type"], j["body"], limits, *values)
     console.print(joints)
     if summary["actuators"]:
-        actuators = Table("actuator", "kind", "control", "force")
+        actuators = text_table("actuator", "kind", "control", "force")
         for a in summary["actuators"]:
             ranges = (
                 f"{r[0]:.4g} to {r[1]:.4g}" if r else ""
@@ -58,7 +59,7 @@ def _print(summary: dict) -> None:
             actuators.add_row(a["name"], "servo" if a["servo"] else "motor", *ranges)
         console.print(actuators)
     if summary["contact_points"]:
-        points = Table("contact points of", "body", "kind", "count")
+        points = text_table("contact points of", "body", "kind", "count")
         for key, count in _counted(summary["contact_points"]).items():
             points.add_row(*key, str(count))
         console.print(points)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.output import OutputDirectory, print_json, text_table
 
 EXAMPLES = "three-points, block-on-slope, block-in-corner, peg-jamming, painleve-ambiguous, …"
 
@@ -119,7 +119,6 @@ def _numbers(values) -> str:
 def _print(problem, answer, content: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     console = Console()
     if problem.title:
@@ -130,7 +129,7 @@ def _print(problem, answer, content: dict[str, Any]) -> None:
         console.print(f"  contact {name} closes at {speed:.4g} m/s", highlight=False)
     if answer.motions:
         rows = _rows(problem, answer)
-        table = Table(*map(escape, rows[0]), show_lines=True)  # units are no markup
+        table = text_table(*map(escape, rows[0]), show_lines=True)  # units are no markup
         for row in rows:
             table.add_row(*map(escape, row.values()))
         console.print(table)

@@ -73,3 +73,10 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, int):
         return value
     raise TypeError(f"no JSON form for {type(value)}")
+
+
+def text_table(*columns: str, **options: Any):
+    """A table for the terminal that folds what does not fit, and cuts nothing off."""
+    from rich.table import Column, Table
+
+    return Table(*(Column(name, overflow="fold") for name in columns), **options)

@@ -6,7 +6,7 @@ import typer
 
 from stiction._errors import InputError, RunError, unknown
 from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.output import OutputDirectory, print_json, text_table
 
 
 def reproduce(
@@ -82,9 +82,8 @@ def reproduce(
 def _print_table(results: list[dict]) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table("item", "what", "check", "result")
+    table = text_table("item", "what", "check", "result")
     for r in results:
         for i, c in enumerate(r["checks"] or [{"claim": "", "passed": True}]):
             head = (r["item"], r["title"]) if i == 0 else ("", "")

@@ -6,7 +6,7 @@ import typer
 
 from stiction._errors import InputError
 from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.output import OutputDirectory, print_json, text_table
 
 # Shares of the given speed for which a table is made if no speeds are named.
 TABLE_SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -56,8 +56,8 @@ def restitution(
     Give --alpha or --dissipation to get the restitution at a speed, or --restitution to get the
     alpha that has it there. With --mass and --stiffness also peak depth, peak force and duration.
     """
+    from stiction._checks import require_at_least, require_positive, require_restitution
     from stiction.laws import alpha_from_dissipation, impact
-    from stiction.laws._checks import require_at_least, require_positive, require_restitution
 
     given = {"--alpha": alpha, "--dissipation": dissipation, "--restitution": wanted}
     named = [name for name, value in given.items() if value is not None]
@@ -179,19 +179,18 @@ def _label(name: str) -> str:
 def _print(result: dict) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     console = Console()
     if "table" in result:
         rows = result["table"]
-        table = Table(*(escape(f"{SHORT[k]}\n[{UNITS.get(k, '-')}]") for k in rows[0]))
+        table = text_table(*(escape(f"{SHORT[k]}\n[{UNITS.get(k, '-')}]") for k in rows[0]))
         for row in rows:
             table.add_row(*(f"{v:.4g}" for v in row.values()))
         console.print(
             f"alpha {result['alpha']:.10g} s/m, dissipation {result['dissipation']:.10g} s/m"
         )
     else:
-        table = Table("quantity", "value")
+        table = text_table("quantity", "value")
         for name, value in result.items():
             if name != "files" and value is not None:
                 table.add_row(escape(_label(name)), f"{value:.10g}")

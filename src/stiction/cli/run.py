@@ -6,7 +6,7 @@ import typer
 
 from stiction._errors import RunError
 from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.output import OutputDirectory, print_json, text_table
 
 Set = Annotated[
     list[str] | None,
@@ -59,11 +59,10 @@ def run(
 def _print_summary(title: str, summary: dict) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     from stiction.report.run import story
 
-    table = Table(title=title, title_justify="left", show_header=False)
+    table = text_table(title=title, title_justify="left", show_header=False)
     for what, how_much in story(summary):
         table.add_row(what, escape(how_much))
     Console().print(table)

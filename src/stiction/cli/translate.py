@@ -6,7 +6,7 @@ import typer
 
 from stiction._errors import InputError, unknown
 from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.output import OutputDirectory, print_json, text_table
 
 Number = float | None
 
@@ -132,7 +132,7 @@ def _ask(
     stiffness, alpha, dissipation, restitution, exponent, mass, speed, mu, mu_dynamic, radius
 ):  # fmt: skip
     """The contact that the options describe."""
-    from stiction.laws._checks import require_at_least
+    from stiction._checks import require_at_least
     from stiction.laws.translate import CompliantContact
 
     if stiffness is None:
@@ -162,7 +162,7 @@ def _ask(
 
 def _read(source: str, settings: list[str], mass: float, speed: float):
     """The contact that an engine's own parameters amount to."""
-    from stiction.laws._checks import require_positive
+    from stiction._checks import require_positive
     from stiction.laws.translate import ENGINES
 
     require_positive("--mass", mass, "kg")
@@ -185,7 +185,7 @@ def _read(source: str, settings: list[str], mass: float, speed: float):
 
 def _options(engine: str, *, time_step: float | None, impedance: float | None) -> dict[str, float]:
     """The options that this engine's translation takes; others are refused."""
-    from stiction.laws._checks import require_positive
+    from stiction._checks import require_positive
     from stiction.laws.translate import ENGINES
 
     options = {}
@@ -237,10 +237,9 @@ def _drop_rows(check: dict) -> list[dict[str, str]]:
 def _print(result: dict) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     console = Console()
-    table = Table("contact", "value")
+    table = text_table("contact", "value")
     for name, value in result["contact"].items():
         table.add_row(name.replace("_", " "), f"{value:.8g}")
     console.print(table)
@@ -248,7 +247,7 @@ def _print(result: dict) -> None:
         console.print(f"  lost: {escape(line)}")
     if "engine" not in result:
         return
-    table = Table(result["engine"], "value")
+    table = text_table(result["engine"], "value")
     for name, value in result["parameters"].items():
         table.add_row(name, escape(_text(value)))
     console.print(table)
@@ -258,7 +257,7 @@ def _print(result: dict) -> None:
         console.print(f"  - {escape(line)}")
     if "check" in result:
         rows = _drop_rows(result["check"])
-        table = Table(
+        table = text_table(
             *rows[0], title=f"a ball dropped in {result['engine']} {result['check']['version']}"
         )
         for row in rows:

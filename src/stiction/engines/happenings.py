@@ -128,7 +128,8 @@ def collide(
         W=d.W,
         velocity=u,
         active=touching & (u[:, -1] <= REST.of(u)),
-        restitution=jnp.where(slow, 0.0, law.restitution),
+        # What only touches keeps its restitution: in a sequence it may be hit by others.
+        restitution=jnp.where(slow & (collides | tangential), 0.0, law.restitution),
         mu_static=flow.mu_static,
         mu_dynamic=flow.mu_dynamic,
         stribeck_speed=law.stribeck_speed,

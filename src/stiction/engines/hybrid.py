@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from stiction._arrays import Array, ArrayLike, Float, Scalar, Tolerance
+from stiction._arrays import Array, Float, Scalar, Tolerance
+from stiction._checks import require_at_least, require_restitution
 from stiction._errors import InputError, unknown
 from stiction.engines import hybrid_loop as loops
 from stiction.engines.control import AbstractSwitchingControl
@@ -17,6 +17,7 @@ from stiction.engines.records import Row, sample
 from stiction.engines.result import RESULTS, Trajectory
 from stiction.engines.solver import Solver
 from stiction.impacts import ENERGY_METHODS, IMPACT_LAWS, impact_law
+from stiction.laws.tangential.stribeck import require_friction_pair
 from stiction.mechanism import (
     Mechanism,
     actuator_effort,
@@ -55,6 +56,7 @@ class Hybrid(eqx.Module):
         stribeck_exponent: a of (4.10).
         impact: The impact law, one of `stiction.impacts.IMPACT_LAWS`.
         energy_method: "off", "scale" (5.2)-(5.4) or "constrain" (5.6)-(5.14).
+        sequence: Whether simultaneous impacts are resolved one after the other, fastest first.
     """
 
     restitution: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.0)
@@ -66,18 +68,16 @@ class Hybrid(eqx.Module):
     stribeck_exponent: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1.0)
     impact: str = eqx.field(static=True, default="dissipation")
     energy_method: str = eqx.field(static=True, default="off")
+    sequence: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self):
         if self.impact not in IMPACT_LAWS:
             raise unknown("`contact.impact`", self.impact, IMPACT_LAWS)
         if self.energy_method not in ENERGY_METHODS:
             raise unknown("`contact.energy_method`", self.energy_method, ENERGY_METHODS)
-        _bounded("restitution", self.restitution, 0.0, 1.0)
-        _bounded("mu_static", self.mu_static, 0.0)
-        _bounded("mu_dynamic", self.mu_dynamic, 0.0)
-        _bounded("energetic", self.energetic, 0.0)
-        _bounded("rest_speed", self.rest_speed, 0.0)
-        _bounded("stribeck_speed", self.stribeck_speed, 0.0)
+        require_restitution("contact.restitution", self.restitution)
+        for name in ("mu_static", "mu_dynamic", "energetic", "rest_speed", "stribeck_speed"):
+            require_at_least(f"contact.{name}", getattr(self, name), 0.0)
 
     def spread(
         self, contacts: Contacts, batch: tuple[int, ...], dtype: Any
@@ -101,11 +101,13 @@ class Hybrid(eqx.Module):
         slowest = _SLOWEST.of(values["rest_speed"])
         values["rest_speed"] = jnp.maximum(values["rest_speed"], slowest)
         spread = {name: jnp.broadcast_to(x, (*batch, n)) for name, x in values.items()}
+        require_friction_pair(spread["mu_static"], spread["mu_dynamic"])
         law = Hybrid(
             **spread,
             energetic=jnp.broadcast_to(energetic, batch),
             impact=self.impact,
             energy_method=self.energy_method,
+            sequence=self.sequence,
         )
         return law, batch
 
@@ -125,7 +127,7 @@ def simulate_hybrid(
 ) -> Trajectory:
     """The motion with contacts, from event to event."""
     flow = Flow(mechanism, contacts, control, law.mu_static, law.mu_dynamic, patterns)
-    resolve = impact_law(law.impact, law.energy_method)
+    resolve = impact_law(law.impact, law.energy_method, law.sequence)
     booked, gap = jnp.zeros(len(LEDGER), q.dtype), jnp.zeros(contacts.count, q.dtype)
     start = State(normalize(mechanism, q), v, booked, gap)
     ends_only = keep.samples == 2
@@ -211,12 +213,3 @@ def _blank(trajectory: Trajectory, reached: Array) -> Trajectory:
         trajectory,
         [blank(getattr(trajectory, name)) for name in names],
     )
-
-
-def _bounded(name: str, value: ArrayLike, low: float, high: float = np.inf) -> None:
-    if isinstance(value, jax.core.Tracer):
-        return
-    array = np.asarray(value)
-    if not np.all((array >= low) & (array <= high)):
-        bound = f"in [{low:g}, {high:g}]" if np.isfinite(high) else f">= {low:g}"
-        raise InputError(f"`contact.{name}` must be {bound}, got {array}")

@@ -5,31 +5,53 @@ from functools import partial
 
 from stiction.impacts.dissipation import dissipation
 from stiction.impacts.energy import scaled
+from stiction.impacts.forces import impact_forces
 from stiction.impacts.friction_map import FrictionMap, friction_map
 from stiction.impacts.no_slip import no_slip
 from stiction.impacts.problem import ImpactProblem, ImpactSolution
+from stiction.impacts.routh import newton, poisson, stronge
+from stiction.impacts.sequence import in_sequence
 
-IMPACT_LAWS = {"no-slip": no_slip, "dissipation": dissipation}
+IMPACT_LAWS = {
+    "no-slip": no_slip,
+    "dissipation": dissipation,
+    "newton": newton,
+    "poisson": poisson,
+    "stronge": stronge,
+}
+ONE_CONTACT = ("newton", "poisson", "stronge")  # laws that meet several contacts in sequence only
 ENERGY_METHODS = ("off", "scale", "constrain")
 
 
-def impact_law(name: str, energy_method: str) -> Callable[[ImpactProblem], ImpactSolution]:
+def impact_law(
+    name: str, energy_method: str, sequence: bool = False
+) -> Callable[[ImpactProblem], ImpactSolution]:
     """The law of a name, with its energy under control or not.
 
     A bound that a law cannot keep by itself is kept by scaling what is left.
+
+    Args:
+        name: One of `IMPACT_LAWS`.
+        energy_method: One of `ENERGY_METHODS`.
+        sequence: Whether several contacts are met one after the other; some laws know no other way.
     """
     law = IMPACT_LAWS[name]
     if energy_method == "constrain" and name == "dissipation":
-        return scaled(partial(dissipation, constrain_energy=True))
+        law = partial(dissipation, constrain_energy=True)
+    if sequence or name in ONE_CONTACT:
+        law = in_sequence(law, at_last=no_slip if name == "no-slip" else dissipation)
     return law if energy_method == "off" else scaled(law)
 
 
 __all__ = [
     "ENERGY_METHODS",
     "IMPACT_LAWS",
+    "ONE_CONTACT",
     "FrictionMap",
     "ImpactProblem",
     "ImpactSolution",
     "friction_map",
+    "impact_forces",
     "impact_law",
+    "in_sequence",
 ]

@@ -67,10 +67,14 @@ def least_slip(
         E = jnp.where(bounded, maps.E, 0.0)
         gradient = gradient + de / slack
         H = H + E / slack + de[:, None] * de[None, :] / slack**2
-        # Directions that nothing depends on (redundant contacts) stay where they are.
-        H = H + 1e-12 * jnp.trace(H) * jnp.eye(s, dtype=p.dtype)
-        step = -invert(H)(gradient)
-        return p + _longest(maps, M, J, z, p, step, room_scale, bounded) * step
+        # Scaled to a unit diagonal, for weights and barriers differ by many orders. Directions that
+        # nothing depends on (redundant contacts) stay where they are.
+        diagonal = jnp.diag(H)
+        unit = jnp.where(diagonal > 0, 1 / jnp.sqrt(jnp.where(diagonal > 0, diagonal, 1.0)), 1.0)
+        H = unit[:, None] * H * unit[None, :] + 1e-12 * jnp.eye(s, dtype=p.dtype)
+        step = -unit * invert(H)(unit * gradient)
+        new = p + _longest(maps, M, J, z, p, step, room_scale, bounded) * step
+        return jnp.where(jnp.all(jnp.isfinite(new)), new, p)
 
     def steeper(i: Array, p: Array) -> Array:
         steep = _STEEPER ** i.astype(p.dtype)

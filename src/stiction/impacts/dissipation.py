@@ -18,6 +18,7 @@ cheapest choice that can be had is the optimum.
 
 import itertools
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -27,10 +28,11 @@ from stiction.impacts.cone_program import least_slip
 from stiction.impacts.no_slip import stick_impulse
 from stiction.impacts.problem import ImpactProblem, ImpactSolution, friction_used
 from stiction.impacts.tangential import TangentialProblem, tangential_problem
+from stiction.laws.tangential.stribeck import stribeck_coefficient
 from stiction.mechanism.linear import solve_redundant
 
 _STUCK = 1e-6  # slower than this part of the slip before, a contact that was to stick does [-]
-_WEIGHT = 1e10  # of the slip of contacts that are to stick
+_WEIGHT = 1e6  # of the slip of contacts that are to stick; what is left of it is then taken away
 _FIXED_POINT = 3  # rounds in which μ(|u_t⁺|) and the slip are brought together
 _MAX_CHOICES = 16  # beyond this many, not every choice of who sticks is tried
 _ROUNDING = 1e-10
@@ -74,11 +76,21 @@ def dissipation(problem: ImpactProblem, *, constrain_energy: bool = False) -> Im
     )
 
 
-def friction_at(problem: ImpactProblem, mu_min: Array, speed: Array) -> Array:
-    """μ at a slip speed (4.10). The document calls this shape Karnopp's; others Stribeck's."""
-    ratio = speed / problem.stribeck_speed
-    fade = jnp.exp(-(jnp.maximum(ratio, 1e-300) ** problem.stribeck_exponent))
-    return mu_min + (problem.mu_static - mu_min) * jnp.where(speed > 0, fade, 1.0)
+def _friction_at(problem: ImpactProblem, mu_min: Array, speed: Array) -> Float[Array, "n"]:
+    """μ of every contact at its slip speed (4.10)."""
+
+    def coefficient(speed, mu_static, mu_min, stribeck_speed, stribeck_power):
+        return stribeck_coefficient(
+            speed,
+            mu_static=mu_static,
+            mu_dynamic=mu_min,
+            stribeck_speed=stribeck_speed,
+            stribeck_power=stribeck_power,
+        )
+
+    return jax.vmap(coefficient)(
+        speed, problem.mu_static, mu_min, problem.stribeck_speed, problem.stribeck_exponent
+    )
 
 
 def _one_in_the_plane(
@@ -89,9 +101,10 @@ def _one_in_the_plane(
     -μ (a + b p) ≤ p ≤ μ (a + b p) bounds p on each side, or on one; so does the energy.
     """
     a, b, c, d = maps.a[0], maps.B[0, 0], maps.c[0], maps.D[0, 0]
-    wanted = -c / d
+    movable = d > 0  # neither a contact that is apart, nor one that has no tangential motion
+    wanted = jnp.where(movable, -c / jnp.where(movable, d, 1.0), 0.0)
     # T⁺ - T⁻ = e0 + e1 p + ½ E p² ≤ room, a parabola that opens upwards.
-    e0, e1, E = maps.e0, maps.e1[0], maps.E[0, 0]
+    e0, e1, E = maps.e0, maps.e1[0], jnp.where(movable, maps.E[0, 0], 1.0)
     disc = e1 * e1 - 2 * E * (e0 - room)
     bounded = jnp.isfinite(room)
     wide = jnp.sqrt(jnp.where(bounded, jnp.maximum(disc, 0.0), 0.0))
@@ -109,10 +122,10 @@ def _one_in_the_plane(
     for _ in range(_FIXED_POINT):
         low, high = bounds(mu)
         p = jnp.clip(wanted, low, high)
-        mu = friction_at(problem, mu_min, jnp.abs(c + d * p)[None])[0]
+        mu = _friction_at(problem, mu_min, jnp.abs(c + d * p)[None])[0]
     low, high = bounds(mu_min[0])
     possible = (low <= high) & (~bounded | (disc >= 0))
-    return p[None], possible
+    return jnp.where(movable, p, 0.0)[None], possible | ~maps.active[0]
 
 
 def _cheapest_choice(
@@ -126,11 +139,16 @@ def _cheapest_choice(
     def attempt(sticks: Array) -> tuple[Array, Scalar]:
         weight = jnp.where(sticks, _WEIGHT, 1.0)
         mu = jnp.where(sticks, problem.mu_static, mu_min)
-        p = start
+        held = jnp.repeat(sticks, k)
+        p, shifted = start, maps
         for _ in range(_FIXED_POINT):
-            p = least_slip(maps, mu, weight, room, start)
-            speed = jnp.sqrt(jnp.sum(maps.slip(p).reshape(n, k) ** 2, axis=1))
-            mu = jnp.where(sticks, problem.mu_static, friction_at(problem, mu_min, speed))
+            p = least_slip(shifted, mu, weight, room, start)
+            slip = maps.slip(p)
+            speed = jnp.sqrt(jnp.sum(slip.reshape(n, k) ** 2, axis=1))
+            # Weights alone leave a little slip; the method of multipliers takes it away.
+            aim = shifted.c + jnp.where(held, slip, 0.0)
+            shifted = eqx.tree_at(lambda m: m.c, maps, aim)
+            mu = jnp.where(sticks, problem.mu_static, _friction_at(problem, mu_min, speed))
         p = _bring_to_rest(maps, p, sticks & maps.active, k)
         speed = jnp.sqrt(jnp.sum(maps.slip(p).reshape(n, k) ** 2, axis=1))
         moving = jnp.where(sticks, 0.0, speed)

@@ -78,6 +78,7 @@ def build_law(fields: ContactFields, contacts: Contacts) -> Hybrid:
         energetic=fields.energetic if controlled else 1.0,
         impact=fields.impact,
         energy_method=method if controlled else "off",
+        sequence=fields.sequence,
     )
 
 

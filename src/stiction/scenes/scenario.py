@@ -92,6 +92,9 @@ class ContactFields(_Strict):
     impact: Annotated[str, Field(description="impact law: see `stiction impact --help`")] = (
         "dissipation"
     )
+    sequence: Annotated[
+        bool, Field(description="whether simultaneous impacts are resolved one after the other")
+    ] = False
     max_events: Annotated[int, Field(ge=1)] = 2_000
 
     @model_validator(mode="after")

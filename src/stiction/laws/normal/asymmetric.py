@@ -4,7 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, Scalar, ScalarLike
-from stiction.laws._checks import require_at_least, require_positive, to_float
+from stiction._checks import require_at_least, require_positive, to_float
 from stiction.laws.normal.base import AbstractPowerSpring
 
 

@@ -12,7 +12,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, Scalar, ScalarLike
-from stiction.laws._checks import (
+from stiction._checks import (
     require_at_least,
     require_positive,
     require_restitution,

@@ -11,7 +11,7 @@ import abc
 import equinox as eqx
 
 from stiction._arrays import Array, Float, Scalar, ScalarLike
-from stiction.laws._checks import (
+from stiction._checks import (
     require_at_least,
     require_positive,
     require_restitution,

@@ -10,7 +10,7 @@ c       damping       damping of the bristle                         N·s/m
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, Scalar, ScalarLike
-from stiction.laws._checks import require_at_least, require_positive, to_float
+from stiction._checks import require_at_least, require_positive, to_float
 from stiction.laws.tangential.base import AbstractTangentialLaw, Tangent
 from stiction.laws.tangential.stribeck import require_friction_pair, stribeck_coefficient
 

@@ -11,8 +11,8 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, Scalar, ScalarLike
+from stiction._checks import known, require_at_least, require_positive, to_float
 from stiction._errors import InputError
-from stiction.laws._checks import known, require_at_least, require_positive, to_float
 from stiction.laws.tangential.base import AbstractSlidingLaw, State, Tangent
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from stiction._checks import require_at_least, require_positive, require_restitution
 from stiction._errors import InputError
-from stiction.laws._checks import require_at_least, require_positive, require_restitution
 from stiction.laws.impact.duration import contact_duration
 from stiction.laws.impact.excess import log_excess
 from stiction.laws.impact.phase_plane import peak_depth

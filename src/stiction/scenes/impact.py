@@ -1,0 +1,202 @@
+"""The first impact of a scenario, and what every law makes of it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from stiction._arrays import Array
+from stiction._errors import InputError
+from stiction.engines import Hybrid, Solver, events_of, simulate
+from stiction.engines.contact_dynamics import contact_dynamics, kinetic
+from stiction.engines.happenings import APPROACH, REST, TOUCH
+from stiction.impacts import ONE_CONTACT, ImpactProblem, impact_forces, impact_law
+from stiction.mechanism import Mechanism
+from stiction.scenes.contact import build_contacts, build_law
+from stiction.scenes.run import build_control, build_mechanism, initial_state
+from stiction.scenes.scenario import Scenario
+from stiction.surfaces import Contacts
+
+_JUST_BEFORE = 1e-12  # how long before an impact the state is taken [s]
+_CREATED = 1e-9  # more than this part of the kinetic energy is no rounding
+
+# name: impact law, energy method, in sequence
+LAWS = {
+    "no-slip": ("no-slip", "off", False),
+    "no-slip, scaled": ("no-slip", "scale", False),
+    "dissipation": ("dissipation", "off", False),
+    "dissipation, scaled": ("dissipation", "scale", False),
+    "dissipation, constrained": ("dissipation", "constrain", False),
+    "newton": ("newton", "off", False),
+    "poisson": ("poisson", "off", False),
+    "stronge": ("stronge", "off", False),
+    "no-slip, in sequence": ("no-slip", "off", True),
+    "dissipation, in sequence": ("dissipation", "off", True),
+}
+
+
+@dataclass(frozen=True)
+class Impact:
+    """A state at which something collides."""
+
+    time: float
+    q: Array
+    v: Array
+    names: tuple[str, ...]  # of the contacts that take part
+    problem: ImpactProblem  # of these only
+    support_velocity: Array
+
+
+def find_impact(scenario: Scenario, folder: Path, *, at_start: bool) -> Impact:
+    """The state just before the first impact, or the initial one.
+
+    Args:
+        scenario: What happens.
+        folder: Its files are relative to it.
+        at_start: Take the initial state as it is; something must collide there.
+    """
+    mechanism = build_mechanism(scenario, folder)
+    q, v = initial_state(scenario, mechanism)
+    contacts = build_contacts(scenario, mechanism, folder)
+    if contacts is None:
+        raise InputError("nothing in this scene can touch: there is no impact to resolve")
+    law = build_law(scenario.contact, contacts)
+    time = 0.0
+    if not at_start:
+        time, q, v = _state_before(scenario, mechanism, q, v, contacts, law)
+    problem, gap, support = _problem(mechanism, contacts, law, q, v, jnp.asarray(time))
+    approaching = np.asarray(problem.velocity)[:, -1]
+    if not bool(np.any((np.asarray(gap) <= TOUCH.of(gap)) & (approaching < -APPROACH.of(gap)))):
+        near = int(np.argmin(gap))
+        raise InputError(
+            f"`--q` and `--v` must be a state in which something collides: the gap of"
+            f" '{contacts.names[near]}' is {float(gap[near]):.6g} m and it moves at"
+            f" {approaching[near]:.6g} m/s away from what it would touch"
+        )
+    taking_part = np.flatnonzero(np.asarray(problem.active))
+    names = tuple(contacts.names[i] for i in taking_part)
+    return Impact(time, q, v, names, _part(problem, taking_part), support[taking_part])
+
+
+def resolve_by_all(impact: Impact) -> list[dict[str, Any]]:
+    """What each law makes of an impact, as plain data."""
+    several = len(impact.names) > 1
+    rows = []
+    for name, (law, method, sequence) in LAWS.items():
+        if sequence and not several:
+            continue
+        title = f"{name}, in sequence" if several and law in ONE_CONTACT else name
+        rows.append({"law": title, **_resolve(impact, law, method, sequence)})
+    return rows
+
+
+def _resolve(impact: Impact, law: str, method: str, sequence: bool) -> dict[str, Any]:
+    problem, ground = impact.problem, impact.support_velocity
+
+    @jax.jit
+    def resolve(problem: ImpactProblem, ground: Array):
+        s = impact_law(law, method, sequence)(problem)
+        after = s.scale * (problem.velocity_after(s.impulse) + ground) - ground
+        given = jnp.sum(s.impulse * ground)  # by moving supports
+        T = s.scale**2 * (problem.kinetic + jnp.sum(problem.work(s.impulse)) + given)
+        forces = impact_forces(problem, after, T - given - problem.kinetic)
+        return s, after, T, given, forces
+
+    s, after, T, given, forces = jax.tree.map(np.asarray, resolve(problem, ground))
+    before = float(problem.kinetic)
+    contacts = [
+        {
+            "contact": name,
+            "velocity_after": after[i].tolist(),
+            "impulse": s.impulse[i].tolist(),
+            "mu": float(s.mu[i]),
+            "state": _state(bool(s.sticks[i]), s.impulse[i], after[i]),
+            "force": forces[i].tolist(),
+        }
+        for i, name in enumerate(impact.names)
+    ]
+    return {
+        "contacts": contacts,
+        "kinetic_before": before,
+        "kinetic_after": float(T),
+        "creates_energy": bool(T - given > (1 + _CREATED) * before),
+        "feasible": bool(s.feasible),
+        "scale": float(s.scale),
+    }
+
+
+def _state(sticks: bool, impulse: np.ndarray, after: np.ndarray) -> str:
+    if not impulse[-1] > 0:
+        return "free"
+    return "stick" if sticks or np.linalg.norm(after[:-1]) <= REST.double else "slip"
+
+
+def _state_before(
+    scenario: Scenario, mechanism: Mechanism, q: Array, v: Array, contacts: Contacts, law: Hybrid
+) -> tuple[float, Array, Array]:
+    """Time and state just before the first impact."""
+    fields = scenario.solver
+
+    def run(until: float):
+        return simulate(
+            mechanism,
+            q,
+            v,
+            until=until,
+            contacts=contacts,
+            law=law,
+            control=build_control(scenario, mechanism),
+            samples=2,
+            solver=Solver(fields.rtol, fields.atol, fields.method, fields.max_steps),
+            max_events=scenario.contact.max_events,
+            throw=False,
+        )
+
+    events = events_of(run(scenario.until), contacts.names)
+    times = [e.time for e in events if e.kind in ("impact", "zeno")]
+    if not times:
+        raise InputError(
+            f"nothing collides within `until` = {scenario.until:g} s; make it longer, or give a"
+            " state in contact with --q and --v"
+        )
+    if times[0] <= _JUST_BEFORE:
+        return times[0], q, v
+    # The same program once more, up to the impact but not through it.
+    end = run(times[0] - _JUST_BEFORE)
+    return times[0], end.q[-1], end.v[-1]
+
+
+def _part(problem: ImpactProblem, contacts: np.ndarray) -> ImpactProblem:
+    """The problem of some contacts (the others are apart): smaller, so sooner compiled."""
+    n, dim = problem.velocity.shape
+    rows = (contacts[:, None] * dim + np.arange(dim)).reshape(-1)
+
+    def some(x: Array) -> Array:
+        return x[rows][:, rows] if x.shape == (n * dim, n * dim) else x[contacts]
+
+    return jax.tree.map(lambda x: some(x) if x.ndim else x, problem)
+
+
+@eqx.filter_jit
+def _problem(mechanism: Mechanism, contacts: Contacts, law: Hybrid, q: Array, v: Array, t: Array):
+    """The impact problem of a state, the gaps, and the velocity of what is touched."""
+    law, _ = law.spread(contacts, (), q.dtype)
+    d = contact_dynamics(mechanism, contacts, q, v, t, jnp.zeros_like(v))
+    u = d.contacts.velocity
+    problem = ImpactProblem(
+        W=d.W,
+        velocity=u,
+        active=(d.contacts.gap <= TOUCH.of(u)) & (u[:, -1] <= REST.of(u)),
+        restitution=law.restitution,
+        mu_static=law.mu_static,
+        mu_dynamic=law.mu_dynamic,
+        stribeck_speed=law.stribeck_speed,
+        stribeck_exponent=law.stribeck_exponent,
+        kinetic=kinetic(d.L, v),
+        energetic=law.energetic,
+    )
+    return problem, d.contacts.gap, d.contacts.support_velocity

@@ -1,0 +1,89 @@
+"""With energy under control no impact adds any, over random impacts of built-in mechanisms."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from stiction.engines.contact_dynamics import contact_dynamics, kinetic
+from stiction.impacts import ImpactProblem, impact_law
+from stiction.mechanism import normalize
+from stiction.scenes.contact import build_contacts
+from stiction.scenes.read import read_scenario
+from stiction.scenes.run import build_mechanism, initial_state
+
+# 10,000 impacts: what touches is drawn at random, whatever the gaps are.
+COUNTS = {"double-pendulum": 3000, "bicycle": 3000, "rod": 2000, "sphere": 1000, "box": 1000}
+
+
+def random_impacts(scene: str, count: int, energetic: tuple[float, float]) -> ImpactProblem:
+    """Impacts of a scene's mechanism at random states, with random laws."""
+    scenario, folder = read_scenario(scene)
+    mechanism = build_mechanism(scenario, folder)
+    contacts = build_contacts(scenario, mechanism, folder)
+    assert contacts is not None
+    q0, _ = initial_state(scenario, mechanism)
+    rng = np.random.default_rng(0)
+    n = contacts.count
+    q = np.asarray(q0) + rng.uniform(-1, 1, (count, mechanism.nq))
+    v = rng.normal(size=(count, mechanism.nv))
+    active = rng.random((count, n)) < 0.7
+    static = rng.uniform(0, 1.2, (count, n))
+    restitution, dynamic = rng.uniform(0, 1, (count, n)), static * rng.uniform(0.3, 1, (count, n))
+    numbers = (q, v, active, restitution, static, dynamic, rng.uniform(*energetic, count))
+
+    @jax.jit
+    @jax.vmap
+    def at(q, v, active, restitution, mu_static, mu_dynamic, energetic):
+        q = normalize(mechanism, q)
+        d = contact_dynamics(mechanism, contacts, q, v, jnp.zeros(()), jnp.zeros_like(v))
+        u = d.contacts.velocity
+        # Turned round where nothing approaches, so that most of them are impacts.
+        u = jnp.where(u[jnp.argmax(active), -1] > 0, -u, u)
+        return ImpactProblem(
+            d.W, u, active & (u[:, -1] < 0), restitution, mu_static, mu_dynamic,
+            jnp.full(n, 1e-4), jnp.ones(n), kinetic(d.L, v), energetic,
+        )  # fmt: skip
+
+    return at(*map(jnp.asarray, numbers))
+
+
+def energy_after(problem: ImpactProblem, law) -> tuple:
+    s = law(problem)
+    return s, s.scale**2 * (problem.kinetic + jnp.sum(problem.work(s.impulse)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", COUNTS)
+@pytest.mark.parametrize(("name", "method"), [("no-slip", "scale"), ("dissipation", "constrain")])
+def test_energy_never_rises(scene, name, method, cases):
+    p = random_impacts(scene, cases(COUNTS[scene]), (0.3, 1.0))
+    law = impact_law(name, method)
+    _, T = jax.jit(jax.vmap(lambda p: energy_after(p, law)))(p)
+    assert np.all(np.isfinite(T))
+    assert np.max(np.asarray(T) / np.asarray(p.kinetic)) <= 1 + 1e-9
+    # Not because nothing happens.
+    off = impact_law(name, "off")
+    _, free = jax.jit(jax.vmap(lambda p: energy_after(p, off)))(p)
+    if scene in ("double-pendulum", "bicycle"):
+        assert np.mean(np.asarray(free) > np.asarray(p.kinetic) * (1 + 1e-6)) > 0.01
+
+
+def test_scaling_and_constraint_agree_where_no_energy_is_to_be_removed():
+    """flickinger, Chapter 5: both leave an impact alone that keeps its bound."""
+    p = random_impacts("double-pendulum", 500, (1.0, 1.0))
+
+    def resolved(method):
+        law = impact_law("dissipation", method)
+        return jax.jit(jax.vmap(lambda p: energy_after(p, law)))(p)
+
+    (off, T), (scaled, _), (constrained, _) = map(resolved, ("off", "scale", "constrain"))
+    keeps = np.asarray(T) <= np.asarray(p.kinetic) * (1 - 1e-6)
+    assert 100 < keeps.sum() < 500
+    np.testing.assert_array_equal(np.asarray(scaled.scale)[keeps], 1.0)
+    np.testing.assert_allclose(
+        np.asarray(constrained.impulse)[keeps], np.asarray(off.impulse)[keeps], atol=1e-8
+    )
+    bound = eqx.tree_at(lambda p: p.energetic, p, jnp.zeros_like(p.energetic))
+    assert np.all(np.asarray(jax.vmap(impact_law("no-slip", "scale"))(bound).scale) == 0.0)
