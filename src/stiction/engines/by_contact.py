@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
-import numpy as np
 
-from stiction._arrays import Array, ArrayLike
+from stiction._arrays import Array
 from stiction._errors import InputError
 from stiction.surfaces import Contacts
 
@@ -32,20 +30,3 @@ def spread_by_contact(
                 f" {', '.join(contacts.names)}), got {jnp.shape(given)}"
             ) from None
     return spread, batch
-
-
-def check_bounds(field: str, value: ArrayLike, low: float, high: float = np.inf) -> None:
-    """Raise an `InputError` unless all numbers lie in [low, high]; traced ones are not looked at.
-
-    Args:
-        field: The name of the field in a scenario.
-        value: The numbers.
-        low: The least.
-        high: The largest.
-    """
-    if isinstance(value, jax.core.Tracer):
-        return
-    array = np.asarray(value)
-    if not np.all((array >= low) & (array <= high)):
-        bound = f"in [{low:g}, {high:g}]" if np.isfinite(high) else f">= {low:g}"
-        raise InputError(f"`{field}` must be {bound}, got {array}")

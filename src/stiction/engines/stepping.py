@@ -7,12 +7,14 @@ import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, Int, Scalar
+from stiction._checks import require_at_least, require_positive, require_restitution
 from stiction._errors import InputError, unknown
-from stiction.engines.by_contact import check_bounds, spread_by_contact
+from stiction.engines.by_contact import spread_by_contact
 from stiction.engines.control import AbstractSwitchingControl
 from stiction.engines.flow import LEDGER, Patterns
 from stiction.engines.result import RESULTS, Trajectory
 from stiction.engines.stepping_loop import run_steps
+from stiction.laws.tangential.stribeck import require_friction_pair
 from stiction.mechanism import (
     Mechanism,
     actuator_effort,
@@ -63,10 +65,10 @@ class Stepping(eqx.Module):
             raise unknown("`contact.restitution_law`", self.restitution_law, known)
         if self.iterations < 1:
             raise InputError(f"`contact.iterations` must be at least 1, got {self.iterations}")
-        check_bounds("contact.restitution", self.restitution, 0.0, 1.0)
+        require_restitution("contact.restitution", self.restitution)
         for name in ("mu_static", "mu_dynamic", "rest_speed"):
-            check_bounds(f"contact.{name}", getattr(self, name), 0.0)
-        check_bounds("solver.dt", self.dt, 1e-12)
+            require_at_least(f"contact.{name}", getattr(self, name), 0.0)
+        require_positive("solver.dt", self.dt, "s")
 
     def spread(
         self, contacts: Contacts, batch: tuple[int, ...], dtype: Any
@@ -77,6 +79,7 @@ class Stepping(eqx.Module):
         dt = jnp.asarray(self.dt, dtype)
         batch = jnp.broadcast_shapes(batch, dt.shape)
         values = {k: jnp.broadcast_to(x, (*batch, contacts.count)) for k, x in values.items()}
+        require_friction_pair(values["mu_static"], values["mu_dynamic"])
         law = Stepping(
             dt=jnp.broadcast_to(dt, batch),
             **values,

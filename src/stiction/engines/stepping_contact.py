@@ -1,7 +1,7 @@
 r"""The contact problem of one time step, and the methods that solve it.
 
 Over a step of length h a contact moves by h û, with û its velocity in the middle of the step. With
-the gap g at the beginning and the impulse p of the step,
+the gap g and the impulse p of the step,
 
 $$ \hat u = W p + \hat u_0 , \qquad 0 \le p_n \perp \hat u_n - \beta \ge 0 , $$
 
@@ -9,9 +9,10 @@ and Coulomb's law between p_t and û_t. The bound β says what the normal may do
 
 - a contact that comes (or stays) within reach slowly: β = -g/h. It may close its gap in this step
   and no more [StewartTrinkle1996]; so rigid contact is kept in positions, without any drift.
-- a contact that collides at the fraction τ of the step: β is its rebound by Newton's law, with the
-  acceleration a before and after the instant of impact, as if nothing else touched:
-  $\beta = -e (\hat u^- + a (s + \tau)) + a (h/2 - \tau) \ge 0$, s being the time since û⁻.
+- a contact that collides: β is its rebound by Newton's law, with the acceleration a before and
+  after the instant of impact, as if nothing else touched,
+  $\beta = -e (\hat u^- + a s) + a (h/2 - \tau) \ge 0$, where the impact comes s after û⁻ and τ after
+  the beginning of the step.
 - a contact that has sunk in: it may rise, but no faster than the forces that press it take away
   again within a step. So it does not hop, and no kinetic energy comes from the correction.
 """
@@ -39,46 +40,65 @@ class StepContacts(eqx.Module):
     acceleration: Float[Array, "n"]  # of the normal, without contact forces [m/s²]
 
 
-class Bounds(eqx.Module):
-    """What the normals may do."""
+class Ahead(eqx.Module):
+    """What the contacts will do in the next step if nothing happens."""
 
-    low: Float[Array, "n"]  # β [m/s]
-    collides: Bool[Array, "n"]
-    instant: Scalar  # τ: of the first collision, after the beginning [s]; 0 if there is none
+    gap: Float[Array, "n"]  # at its beginning [m]
+    velocity: Float[Array, "n"]  # of the normal, in the middle of the last step [m/s]
+    acceleration: Float[Array, "n"]  # of the normal, without contact forces [m/s²]
+
+    def collisions(
+        self, h: Scalar, since: Scalar, rest_speed: Float[Array, "n"]
+    ) -> tuple[Bool[Array, "n"], Scalar]:
+        """Which contacts will collide within h, and when the first does [s]; 0 if none.
+
+        Args:
+            h: Length of the step [s].
+            since: Time between the velocity and the beginning of the step [s].
+            rest_speed: Slower approaches are no collisions [m/s].
+        """
+        a = self.acceleration
+        u = self.velocity + since * a
+        # What the forces of a step or two give is no collision either, but contact that is kept.
+        fast = -u > jnp.maximum(rest_speed, 2 * h * jnp.abs(a))
+        due = fast & (self.gap + h * (u + h / 2 * a) < 0)
+        approach = jnp.where(due, -u, 1.0)
+        when = jnp.clip(self.gap / approach, 0.0, h)
+        # Fast is faster than twice what a changes, so one correction is enough.
+        when = jnp.clip(self.gap / (approach - jnp.where(due, a, 0.0) * when / 2), 0.0, h)
+        first = jnp.min(jnp.where(due, when, h))
+        return due, jnp.where(jnp.any(due), first, 0.0)
 
 
-def bounds(
+def lower_bounds(
     c: StepContacts,
+    collides: Bool[Array, "n"],
     h: Scalar,
     since: Scalar,
+    tau: Scalar,
     restitution: Float[Array, "n"],
-    rest_speed: Float[Array, "n"],
-) -> Bounds:
-    """β for every contact.
+) -> Float[Array, "n"]:
+    """β of every contact [m/s].
 
     Args:
-        c: The contacts.
+        c: The contacts, at the instant of the first collision.
+        collides: Those that collide.
         h: Length of the step [s].
-        since: Time between û⁻ and the beginning of the step [s].
+        since: Time from û⁻ to that instant [s].
+        tau: Time from the beginning of the step to that instant [s].
         restitution: e.
-        rest_speed: Slower approaches are no collisions [m/s].
     """
-    a, approach = c.acceleration, -c.before[:, -1]
-    # What the forces of a step or two give is no collision either, but contact that is kept.
-    slowest = jnp.maximum(rest_speed, 2 * h * jnp.abs(a))
-    collides = (approach > slowest) & (c.gap + h * c.free[:, -1] < 0)
-    when = jnp.clip(c.gap / jnp.where(collides, approach, 1.0), 0.0, h)
-    first = jnp.min(jnp.where(collides, when, h))
-    tau = jnp.where(jnp.any(collides), first, 0.0)
-    rebound = restitution * (approach - a * (since + tau)) + a * (h / 2 - tau)
+    a = c.acceleration
+    rebound = -restitution * (c.before[:, -1] + a * since) + a * (h / 2 - tau)
     rise = jnp.minimum(-c.gap / h, h * jnp.maximum(-a, 0.0))
     keep = jnp.where(c.gap >= 0, -c.gap / h, rise)
-    return Bounds(jnp.where(collides, jnp.maximum(rebound, 0.0), keep), collides, tau)
+    return jnp.where(collides, jnp.maximum(rebound, 0.0), keep)
 
 
 def solve_step(
     c: StepContacts,
-    bound: Bounds,
+    low: Float[Array, "n"],
+    collides: Bool[Array, "n"],
     mu: Float[Array, "n"],
     restitution: Float[Array, "n"],
     guess: Float[Array, "n dim"],
@@ -90,15 +110,15 @@ def solve_step(
     compression is given back.
     """
     n, dim = c.free.shape
-    low, poisson = bound.low, law.restitution_law == "poisson"
+    poisson = law.restitution_law == "poisson"
     if poisson:
-        low = jnp.where(bound.collides, 0.0, low)
+        low = jnp.where(collides, 0.0, low)
     reach = _REACH * jnp.max(jnp.abs(c.free)) + TINY.of(c.W)
     normal = jnp.minimum(c.free[:, -1] - low, reach)
     b = jnp.concatenate([c.free[:, :-1], normal[:, None]], axis=1).reshape(-1)
     p, residual = _solve(c.W, b, mu, None, guess.reshape(-1), law)
     if poisson:
-        stored = jnp.where(bound.collides, restitution * p.reshape(n, dim)[:, -1], 0.0)
+        stored = jnp.where(collides, restitution * p.reshape(n, dim)[:, -1], 0.0)
         more, second = _solve(c.W, c.W @ p + b, mu, stored, jnp.zeros_like(p), law)
         p, residual = p + more, jnp.maximum(residual, second)
     return p.reshape(n, dim), residual

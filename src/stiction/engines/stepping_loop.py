@@ -12,7 +12,7 @@ from stiction.engines.flow import FORCE_SLACK, LEDGER, Mode, Patterns
 from stiction.engines.forces import OPEN, SLIP, STICK
 from stiction.engines.happenings import GUARD, REST, START, Cause, Happening, quiet
 from stiction.engines.records import Packing, Records, add, no_records
-from stiction.engines.stepping_contact import bounds, solve_step
+from stiction.engines.stepping_contact import Ahead, lower_bounds, solve_step
 from stiction.engines.stepping_step import StepDynamics, book, step_dynamics
 from stiction.mechanism import Mechanism, add_velocity
 from stiction.mechanism.kinematics import motion
@@ -33,6 +33,7 @@ class Steps(eqx.Module):
     force: Float[Array, "n dim"]  # of contact, without impacts [N]
     modes: Int[Array, "n"]
     direction: Float[Array, "n k"]  # of slip
+    ahead: Ahead
     memory: Any  # of the control
     resting: Bool[Array, ""]
     events: Int[Array, ""]
@@ -88,22 +89,26 @@ def run_steps(
             memory = jax.tree.map(lambda a, b: jnp.where(switches, a, b), other, memory)
 
         command = control.command(t, s.q, v_now, s.modes, memory).astype(dtype)
-        d = step_dynamics(m, contacts, patterns, t, s.q, s.v, v_now, command, h, kick)
-        since = kick - h / 2
-        bound = bounds(d.contacts, h, since, law.restitution, law.rest_speed)
+        # The motion goes on as it was until the first collision, if there is one.
+        collides, tau = s.ahead.collisions(h, kick - h / 2, law.rest_speed)
+        q = add_velocity(m, s.q, tau * (v_now + tau / (2 * h) * s.change))
+        since = kick - h / 2 + tau
+        d = step_dynamics(
+            m, contacts, patterns, t + tau, q, s.v, v_now, command, kick, since, h / 2 - tau
+        )
+        low = lower_bounds(d.contacts, collides, h, since, tau, law.restitution)
         mu = jnp.where(s.modes == STICK, law.mu_static, law.mu_dynamic)
-        guess = s.force * kick
-        p, residual = solve_step(d.contacts, bound, mu, law.restitution, guess, law)
+        p, residual = solve_step(
+            d.contacts, low, collides, mu, law.restitution, s.force * kick, law
+        )
         change = d.kick(p)
         v_next = s.v + change
-        impact = jnp.any(bound.collides & (p[:, -1] > 0))
-        tau = jnp.where(impact, bound.instant, 0.0)
-        q_next = add_velocity(m, s.q, tau * s.v + (h - tau) * v_next)
+        impact = jnp.any(collides & (p[:, -1] > 0))
 
         u_mid = d.contacts.free + (d.contacts.W @ p.reshape(-1)).reshape(p.shape)
         u_after = d.velocity + (d.Y.T @ (d.L.T @ change)).reshape(p.shape)
-        modes, direction = _modes(p, u_mid, mu, bound.collides & (bound.low > 0))
-        booked = book(m, d, s.v, change, p, u_after, kick, since + tau, impact)
+        modes, direction = _modes(p, u_mid, mu, collides & (low > 0))
+        booked = book(m, d, s.v, change, p, u_after, kick, since, impact)
         now = jnp.where(first, 0.0, 0.5)  # v_k lies between v and v_next
         sample = Sample(
             time=t,
@@ -118,7 +123,7 @@ def run_steps(
         speed = jnp.max(jnp.abs(v_next))
         resting = (speed <= REST.of(q)) & (jnp.max(jnp.abs(s.v)) <= REST.of(q)) & ~first
         what, happened = _happening(
-            s, d, m, t + tau, kick, p, modes, direction, u_after, change, impact, bound.collides,
+            s, d, m, t + tau, kick, p, modes, direction, u_after, change, impact, collides,
             switches, which,
         )  # fmt: skip
         comes_to_rest = resting & ~s.resting & (s.k > 1)
@@ -126,7 +131,7 @@ def run_steps(
         smooth = jnp.where(impact, 0.0, 1.0).astype(dtype)
         after = Steps(
             k=s.k + 1,
-            q=q_next,
+            q=add_velocity(m, q, (h - tau) * v_next),
             v=v_next,
             change=smooth * change * (h / kick),
             booked=smooth * booked * (h / kick),
@@ -134,6 +139,9 @@ def run_steps(
             force=sample.force,
             modes=modes,
             direction=direction,
+            ahead=Ahead(
+                d.contacts.gap + (h - tau) * u_mid[:, -1], u_mid[:, -1], d.contacts.acceleration
+            ),
             memory=memory,
             resting=resting,
             events=s.events + happened.astype(int),
@@ -165,7 +173,7 @@ def run_steps(
 def _start(m: Mechanism, contacts: Contacts, control, q, v) -> Steps:
     dtype = q.dtype
     zero, rows = jnp.zeros((), dtype), jnp.zeros((contacts.count, contacts.dim), dtype)
-    _, u = gaps_and_velocities(m, contacts, motion(m, q), v, zero)
+    gap, u = gaps_and_velocities(m, contacts, motion(m, q), v, zero)
     still = jnp.sum(u[:, :-1] ** 2, axis=1) <= REST.of(q) ** 2
     return Steps(
         k=jnp.asarray(0),
@@ -177,6 +185,7 @@ def _start(m: Mechanism, contacts: Contacts, control, q, v) -> Steps:
         force=rows,
         modes=jnp.where(still, STICK, OPEN),
         direction=rows[:, 1:],
+        ahead=Ahead(gap, u[:, -1], jnp.zeros_like(gap)),
         memory=control.memory(),
         resting=jnp.asarray(False),
         events=jnp.asarray(0),

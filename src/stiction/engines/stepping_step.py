@@ -9,7 +9,7 @@ F holds gravity, Coriolis forces, springs, actuators and dampers. Where nothing 
 Verlet's method, of second order; where contacts are kept, their gaps are held at every t_k, as
 SHAKE holds the bonds of molecules [Ryckaert1977]. v_k in F is extrapolated; joint damping takes the
 mean of both velocities, which is stable for any step. In the step of an impact the motion goes on
-with the old velocity until the instant of the impact.
+as it was until the instant of the first one, and everything is evaluated there.
 
 The contact velocity in the middle of the step is û = J v_{k+1/2} - s + (h/2) b, with s the velocity
 of the support and b the acceleration that contacts have while v does not change.
@@ -36,7 +36,7 @@ class StepDynamics(eqx.Module):
     Y: Float[Array, "nv m"]  # L⁻¹ Jᵀ
     change: Float[Array, "nv"]  # of v without impulses
     drive: Float[Array, "nv"]  # joint forces of the actuators
-    velocity: Float[Array, "n dim"]  # J v - s at the beginning [m/s]
+    velocity: Float[Array, "n dim"]  # J v - s [m/s]
     support: Float[Array, "n dim"]  # s [m/s]
     contacts: StepContacts
 
@@ -54,8 +54,9 @@ def step_dynamics(
     v: Float[Array, "nv"],
     v_now: Float[Array, "nv"],
     command: Float[Array, "nu"],
-    h: Scalar,
     kick: Scalar,
+    since: Scalar,
+    ahead: Scalar,
 ) -> StepDynamics:
     """The dynamics of a step, written out in scalars if the mechanism is small.
 
@@ -63,22 +64,23 @@ def step_dynamics(
         mechanism: What moves.
         contacts: What may touch.
         patterns: Which of their numbers are known.
-        t: Time at the beginning [s].
-        q: Configuration at the beginning.
-        v: Velocity half a step before (at the very start: now).
-        v_now: Velocity at the beginning, extrapolated.
+        t: Time at the beginning of the step, or of an impact in it [s].
+        q: Configuration then.
+        v: Velocity in the middle of the last step (at the very start: then).
+        v_now: Velocity at t, extrapolated.
         command: Of the actuators.
-        h: Length of the step [s].
         kick: How long forces act [s]: h, and h/2 in the first step.
+        since: Time from v to t [s].
+        ahead: Time from t to the middle of the step [s].
     """
-    args = (mechanism, contacts, t, q, v, v_now, command, h, kick)
+    args = (mechanism, contacts, t, q, v, v_now, command, kick, since, ahead)
     if mechanism.nv > WRITTEN_OUT or patterns.mechanism is None:
         return _dynamics(*args)
-    known = (patterns.mechanism, patterns.contacts, *(None,) * 7)
+    known = (patterns.mechanism, patterns.contacts, *(None,) * 8)
     return write_out(_dynamics, known)(*args)
 
 
-def _dynamics(m: Mechanism, c: Contacts, t, q, v, v_now, command, h, kick) -> StepDynamics:
+def _dynamics(m: Mechanism, c: Contacts, t, q, v, v_now, command, kick, since, ahead):
     state = motion(m, q)
     inertias = body_inertias(m, state)
     M = lower_mass_matrix(m, state, inertias) + jnp.diag(kick / 2 * m.joints.damping)
@@ -103,8 +105,8 @@ def _dynamics(m: Mechanism, c: Contacts, t, q, v, v_now, command, h, kick) -> St
         contacts=StepContacts(
             W=Y.T @ Y,
             gap=seen.gap,
-            before=u - (kick - h / 2) * seen.bias,
-            free=u + kick * pull + h / 2 * seen.bias,
+            before=u - since * seen.bias,
+            free=u + kick * pull + ahead * seen.bias,
             acceleration=pull[:, -1] + seen.bias[:, -1],
         ),
     )

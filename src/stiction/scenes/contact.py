@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._errors import InputError, unknown
-from stiction.engines import Hybrid
+from stiction.engines import Hybrid, Stepping
 from stiction.mechanism import Mechanism
 from stiction.scenes.scenario import ContactFields, FieldFields, GroundFields, PerContact, Scenario
 from stiction.surfaces import (
@@ -79,6 +79,24 @@ def build_law(fields: ContactFields, contacts: Contacts) -> Hybrid:
         impact=fields.impact,
         energy_method=method if controlled else "off",
         sequence=fields.sequence,
+    )
+
+
+def build_stepping(scenario: Scenario, contacts: Contacts) -> Stepping:
+    """The law of a scenario that goes in fixed steps."""
+    fields, defaults = scenario.contact, ContactFields()
+    names = ("restitution", "mu_static", "mu_dynamic", "rest_speed")
+    values = {
+        name: per_contact(name, getattr(fields, name), getattr(defaults, name), contacts)
+        for name in names
+    }
+    return Stepping(
+        dt=scenario.solver.dt,
+        **values,
+        solver=fields.solver,
+        restitution_law=fields.restitution_law,
+        iterations=fields.iterations,
+        sides=fields.sides,
     )
 
 

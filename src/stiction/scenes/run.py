@@ -8,11 +8,11 @@ import numpy as np
 
 from stiction._arrays import Array
 from stiction._errors import InputError, unknown
-from stiction.engines import HarmonicControl, Solver, Trajectory, simulate
+from stiction.engines import HarmonicControl, Hybrid, Solver, Stepping, Trajectory, simulate
 from stiction.engines.runge_kutta import TABLEAUS
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
-from stiction.scenes.contact import build_contacts, build_law
+from stiction.scenes.contact import build_contacts, build_law, build_stepping
 from stiction.scenes.scenario import Scenario
 from stiction.surfaces import Contacts
 
@@ -49,7 +49,7 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
         v,
         until=scenario.until,
         contacts=contacts,
-        law=None if contacts is None else build_law(scenario.contact, contacts),
+        law=_law(scenario, contacts),
         control=build_control(scenario, mechanism),
         samples=scenario.samples,
         solver=Solver(solver.rtol, solver.atol, solver.method, solver.max_steps),
@@ -57,6 +57,14 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
         throw=False,
     )
     return Run(scenario, mechanism, contacts, trajectory.to_numpy())
+
+
+def _law(scenario: Scenario, contacts: Contacts | None) -> Hybrid | Stepping | None:
+    if contacts is None:
+        return None
+    if scenario.contact.law == "stepping":
+        return build_stepping(scenario, contacts)
+    return build_law(scenario.contact, contacts)
 
 
 def build_mechanism(scenario: Scenario, folder: Path) -> Mechanism:

@@ -61,9 +61,9 @@ class ContactFields(_Strict):
     """What contacts do. Values may differ by contact: a list, or a table by contact's name."""
 
     law: Annotated[
-        Literal["hybrid", "none"] | None,
-        Field(description="hybrid: exact events; none: nothing touches; by default hybrid if"
-              " anything can touch"),
+        Literal["hybrid", "stepping", "none"] | None,
+        Field(description="hybrid: exact events; stepping: fixed steps of solver.dt; none: nothing"
+              " touches; by default hybrid if anything can touch"),
     ] = None  # fmt: skip
     points: Annotated[
         list[str] | None, Field(description="sites and geoms that may touch the ground")
@@ -96,6 +96,17 @@ class ContactFields(_Strict):
         bool, Field(description="whether simultaneous impacts are resolved one after the other")
     ] = False
     max_events: Annotated[int, Field(ge=1)] = 2_000
+    solver: Annotated[
+        Literal["newton", "admm", "lcp"],
+        Field(description="of stepping: friction cones to rounding, or by a fixed number of"
+              " iterations; or pyramids by Lemke's method"),
+    ] = "newton"  # fmt: skip
+    iterations: Annotated[int, Field(ge=1, description="of solver admm in every step")] = 50
+    sides: Annotated[int, Field(ge=4, description="of the pyramids of solver lcp, even")] = 8
+    restitution_law: Annotated[
+        Literal["newton", "poisson"],
+        Field(description="of stepping: restitution of velocities or of impulses"),
+    ] = "newton"
 
     @model_validator(mode="after")
     def _energy(self):
@@ -151,6 +162,7 @@ class SolverFields(_Strict):
     rtol: Annotated[float, Field(gt=0, lt=1, description="relative tolerance")] = 1e-8
     atol: Annotated[float, Field(gt=0, description="absolute tolerance")] = 1e-9
     max_steps: Annotated[int, Field(ge=1)] = 20_000
+    dt: Annotated[float, Field(gt=0, description="step of contact.law stepping [s]")] = 1e-3
 
 
 class HarmonicFields(_Strict):
