@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Int, Scalar
+from stiction._arrays import Array, ArrayLike, Float, Int, Scalar
 from stiction._checks import require_at_least, require_positive, require_restitution
 from stiction._errors import InputError, unknown
 from stiction.engines.by_contact import spread_by_contact
@@ -30,6 +30,10 @@ RestitutionLaw = Literal["newton", "poisson"]
 _BY_CONTACT = ("restitution", "mu_static", "mu_dynamic", "rest_speed")
 
 
+def _or_none(x: ArrayLike | None) -> Array | None:
+    return None if x is None else jnp.asarray(x)
+
+
 class Stepping(eqx.Module):
     """How contacts rebound and rub when time goes in fixed steps.
 
@@ -40,6 +44,8 @@ class Stepping(eqx.Module):
         mu_static: Friction of contacts that stuck in the last step.
         mu_dynamic: Friction of all others, at most the static one.
         rest_speed: Slower collisions do not rebound [m/s].
+        energetic: e* of flickinger (5.2): the most of the kinetic energy that an impact may leave;
+            None for no bound.
         solver: "newton" and "admm" for exact friction cones, the second with a fixed number of
             iterations (large batches, single precision); "lcp" for pyramids, by Lemke's method.
         restitution_law: "newton", on velocities, or "poisson", on impulses.
@@ -52,6 +58,7 @@ class Stepping(eqx.Module):
     mu_static: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.74)
     mu_dynamic: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.57)
     rest_speed: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1e-3)
+    energetic: Float[Array, "..."] | None = eqx.field(converter=_or_none, default=None)
     solver: StepSolver = eqx.field(static=True, default="newton")
     restitution_law: RestitutionLaw = eqx.field(static=True, default="newton")
     iterations: int = eqx.field(static=True, default=50)
@@ -68,6 +75,8 @@ class Stepping(eqx.Module):
         require_restitution("contact.restitution", self.restitution)
         for name in ("mu_static", "mu_dynamic", "rest_speed"):
             require_at_least(f"contact.{name}", getattr(self, name), 0.0)
+        if self.energetic is not None:
+            require_at_least("contact.energetic", self.energetic, 0.0)
         require_positive("solver.dt", self.dt, "s")
 
     def spread(
@@ -77,12 +86,14 @@ class Stepping(eqx.Module):
         values = {name: getattr(self, name) for name in _BY_CONTACT}
         values, batch = spread_by_contact(values, contacts, batch, dtype)
         dt = jnp.asarray(self.dt, dtype)
-        batch = jnp.broadcast_shapes(batch, dt.shape)
+        energetic = None if self.energetic is None else jnp.asarray(self.energetic, dtype)
+        batch = jnp.broadcast_shapes(batch, dt.shape, () if energetic is None else energetic.shape)
         values = {k: jnp.broadcast_to(x, (*batch, contacts.count)) for k, x in values.items()}
         require_friction_pair(values["mu_static"], values["mu_dynamic"])
         law = Stepping(
             dt=jnp.broadcast_to(dt, batch),
             **values,
+            energetic=None if energetic is None else jnp.broadcast_to(energetic, batch),
             solver=self.solver,
             restitution_law=self.restitution_law,
             iterations=self.iterations,

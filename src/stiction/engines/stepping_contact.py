@@ -11,8 +11,8 @@ and Coulomb's law between p_t and û_t. The bound β says what the normal may do
   and no more [StewartTrinkle1996]; so rigid contact is kept in positions, without any drift.
 - a contact that collides: β is its rebound by Newton's law, with the acceleration a before and
   after the instant of impact, as if nothing else touched,
-  $\beta = -e (\hat u^- + a s) + a (h/2 - \tau) \ge 0$, where the impact comes s after û⁻ and τ after
-  the beginning of the step.
+  $\beta = -e (\hat u^- + a s) + a (h/2 - \tau) \ge 0$, where the impact comes s after û⁻ and τ
+  after the beginning of the step.
 - a contact that has sunk in: it may rise, but no faster than the forces that press it take away
   again within a step. So it does not hop, and no kinetic energy comes from the correction.
 """

@@ -102,13 +102,19 @@ def run_steps(
             d.contacts, low, collides, mu, law.restitution, s.force * kick, law
         )
         change = d.kick(p)
-        v_next = s.v + change
         impact = jnp.any(collides & (p[:, -1] > 0))
 
         u_mid = d.contacts.free + (d.contacts.W @ p.reshape(-1)).reshape(p.shape)
         u_after = d.velocity + (d.Y.T @ (d.L.T @ change)).reshape(p.shape)
         modes, direction = _modes(p, u_mid, mu, collides & (low > 0))
         booked = book(m, d, s.v, change, p, u_after, kick, since, impact)
+        v_next, removed = s.v + change, jnp.zeros((), dtype)
+        if law.energetic is not None:
+            scale, removed = _energy_left(d, kick / 2 * m.joints.damping, s.v, v_next, law, impact)
+            v_next = scale * v_next
+            change = v_next - s.v
+            u_mid, u_after = (scale * (u + d.support) - d.support for u in (u_mid, u_after))
+            booked = booked + jnp.stack([*jnp.zeros(4, dtype), removed])
         now = jnp.where(first, 0.0, 0.5)  # v_k lies between v and v_next
         sample = Sample(
             time=t,
@@ -124,7 +130,7 @@ def run_steps(
         resting = (speed <= REST.of(q)) & (jnp.max(jnp.abs(s.v)) <= REST.of(q)) & ~first
         what, happened = _happening(
             s, d, m, t + tau, kick, p, modes, direction, u_after, change, impact, collides,
-            switches, which,
+            switches, which, removed,
         )  # fmt: skip
         comes_to_rest = resting & ~s.resting & (s.k > 1)
         happened = happened | comes_to_rest
@@ -194,6 +200,18 @@ def _start(m: Mechanism, contacts: Contacts, control, q, v) -> Steps:
     )
 
 
+def _energy_left(d: StepDynamics, damping, v, v_next, law, impact) -> tuple[Scalar, Scalar]:
+    """The factor ẽ of all velocities after an impact, and the energy it removes [J].
+
+    flickinger (5.2)-(5.4): no impact leaves more than e* of the kinetic energy.
+    """
+    T, before = d.kinetic(v_next, damping), d.kinetic(v, damping)
+    most = law.energetic * before
+    too_much = impact & (most < T)
+    ratio = jnp.where(too_much, most / jnp.where(too_much, T, 1.0), 1.0)
+    return jnp.sqrt(ratio), T * (1 - ratio)
+
+
 def _modes(
     p: Float[Array, "n dim"],
     u: Float[Array, "n dim"],
@@ -213,7 +231,7 @@ def _modes(
 
 def _happening(
     s: Steps, d: StepDynamics, m, t, kick, p, modes, direction, u_after, change, impact, collides,
-    switches, which,
+    switches, which, removed,
 ) -> tuple[Happening, Bool[Array, ""]]:  # fmt: skip
     """What a step did to the contacts, and whether it was anything."""
     turned = jnp.sum(s.direction * direction, axis=1) < 0
@@ -224,22 +242,20 @@ def _happening(
         jnp.where(jnp.any(changed), jnp.argmax(changed), jnp.where(switches, GUARD, START)),
         jnp.where(switches, which, 0),
     )
-    # ½ vᵀ M v, without the share of damping in the factored matrix.
-    momentum = d.L.T @ s.v
-    before = (momentum @ momentum - kick / 2 * jnp.sum(m.joints.damping * s.v**2)) / 2
-    push = d.L @ (d.L.T @ change) - kick / 2 * m.joints.damping * change
+    damping = kick / 2 * m.joints.damping
+    before, after = (d.kinetic(v, damping) for v in (s.v, s.v + change))
     normal = jnp.where(p[:, -1] > 0, p[:, -1], 1.0)
     friction = jnp.sqrt(jnp.sum(p[:, :-1] ** 2, axis=1))
     mode = Mode(s.modes, s.direction, s.memory)
     what = eqx.tree_at(
         lambda h: (
             h.impact, h.modes_after, h.direction_after, h.velocity_after, h.impulse, h.mu, h.work,
-            h.kinetic_after, h.speed, h.acceleration,
+            h.kinetic_after, h.removed, h.speed, h.acceleration,
         ),
         quiet(t, mode, cause, d.velocity, before),
         (
             impact, modes, direction, u_after, p, jnp.where(p[:, -1] > 0, friction / normal, 0.0),
-            p * (d.velocity + u_after) / 2, before + push @ (s.v + change / 2),
+            p * (d.velocity + u_after) / 2, after, removed,
             jnp.max(jnp.abs(s.v + change)), jnp.max(jnp.abs(change)) / kick,
         ),
     )  # fmt: skip

@@ -44,6 +44,11 @@ class StepDynamics(eqx.Module):
         """The whole change of v under impulses [N·s]."""
         return self.change + solve_upper(self.L, self.Y @ impulse.reshape(-1))
 
+    def kinetic(self, v: Float[Array, "nv"], damping: Float[Array, "nv"]) -> Scalar:
+        """½ vᵀ M v [J], with (kick/2) D given: the factored matrix has it in it."""
+        momentum = self.L.T @ v
+        return (momentum @ momentum - jnp.sum(damping * v * v)) / 2
+
 
 def step_dynamics(
     mechanism: Mechanism,

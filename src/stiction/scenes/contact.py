@@ -93,6 +93,7 @@ def build_stepping(scenario: Scenario, contacts: Contacts) -> Stepping:
     return Stepping(
         dt=scenario.solver.dt,
         **values,
+        energetic=None if fields.energetic == "off" else fields.energetic,
         solver=fields.solver,
         restitution_law=fields.restitution_law,
         iterations=fields.iterations,
