@@ -5,8 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
+from stiction._errors import InputError
 from stiction.cli.options import Force, Json, Out
 from stiction.cli.output import OutputDirectory, print_json, text_table
+from stiction.cli.run import Set
 
 EXAMPLES = "three-points, block-on-slope, block-in-corner, peg-jamming, painleve-ambiguous, …"
 
@@ -16,13 +18,21 @@ MOST_SHOWN = 5  # motions in one picture
 
 def motions(
     source: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="FILE|EXAMPLE",
             help=f"A TOML or YAML file, or a ready example ({EXAMPLES}).",
             show_default=False,
         ),
-    ],
+    ] = None,
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", metavar="SCENE", help="Take a state of a simulated scene."),
+    ] = None,
+    at: Annotated[
+        float | None, typer.Option("--at", metavar="TIME", help="When, in the scene [s].")
+    ] = None,
+    set_: Set = None,
     plot: Annotated[
         bool, typer.Option("--plot", help="Draw figures (into out/motions-NAME without --out).")
     ] = False,
@@ -34,20 +44,30 @@ def motions(
     from stiction.motions.files import PlanarProblem, load_problem
     from stiction.report.progress import working
 
-    problem = load_problem(source)
+    if (source is None) == (from_ is None):
+        raise InputError("give a file or an example, or else a scene by --from")
+    if (at is None) != (from_ is None):
+        raise InputError("`--from` and `--at` must be given together: a scene, and when in it")
+    if set_ and from_ is None:
+        raise InputError("`--set` changes a scene: give one by --from")
     if plot and out is None:
-        out = Path("out") / f"motions-{Path(source).stem}"
+        out = Path("out") / f"motions-{Path(source or from_ or '').stem}"
     directory = None if out is None else OutputDirectory(out, force=force)
-    with working("looking for motions"):
-        answer = problem.motions()
-    content: dict[str, Any] = {
-        "title": problem.title,
-        "dimension": problem.dimension,
-        "contacts": problem.names,
-        **answer.as_dict(),
-    }
-    if isinstance(problem, PlanarProblem):
-        content |= _cone_and_directions(problem)
+    content: dict[str, Any] = {}
+    if source is not None:
+        problem = load_problem(source)
+        with working("looking for motions"):
+            answer = problem.motions()
+        content = {"dimension": problem.dimension}
+        if isinstance(problem, PlanarProblem):
+            content |= _cone_and_directions(problem)
+    else:
+        problem = _state_of_scene(from_, at, set_)
+        answer = problem.answer
+        content = {"t": at, "q": problem.q, "v": problem.v}
+    content = {
+        "title": problem.title, "contacts": problem.names, **answer.as_dict(), **content,
+    }  # fmt: skip
     if directory is not None:
         _write(directory, problem, answer, content)
     if json:
@@ -57,6 +77,17 @@ def motions(
         if directory is not None:
             print(f"report: {directory.path / 'report.html'}")
     return 0
+
+
+def _state_of_scene(scene, time, overrides):
+    from stiction.report.progress import working
+    from stiction.scenes.read import read_scenario
+
+    scenario, folder = read_scenario(scene, overrides)
+    with working("simulating, then looking for motions"):
+        from stiction.scenes.motions import motions_at
+
+        return motions_at(scenario, folder, time)
 
 
 def _cone_and_directions(problem) -> dict[str, Any]:
@@ -150,11 +181,13 @@ def _write(directory: OutputDirectory, problem, answer, content: dict[str, Any])
     import json
 
     from stiction.cli.output import jsonable
-    from stiction.motions.files import PlanarProblem
+    from stiction.motions.files import PlanarProblem, SpatialProblem
     from stiction.report.figures import save_figure
     from stiction.report.page import Report
 
-    report = Report(title=problem.title or "Possible motions", subtitle=problem.note)
+    in_scene = not isinstance(problem, PlanarProblem | SpatialProblem)
+    subtitle = f"t = {problem.time:.9g} s" if in_scene else problem.note
+    report = Report(title=problem.title or "Possible motions", subtitle=subtitle)
     report.text(f"{answer.verdict}: {answer.explanation}.")
     rows = _rows(problem, answer)
     report.table(rows)
@@ -165,6 +198,8 @@ def _write(directory: OutputDirectory, problem, answer, content: dict[str, Any])
             writer.writeheader()
             writer.writerows(rows)
     figures = _figures if isinstance(problem, PlanarProblem) else _spatial_figures
+    if in_scene:
+        from stiction.report.motions import scene_figures as figures
     for name, caption, figure in figures(problem, answer):
         report.heading(caption)
         report.figure(save_figure(figure, directory, name)[-1], caption=caption)

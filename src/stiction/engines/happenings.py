@@ -62,6 +62,9 @@ class Happening(eqx.Module):
     impulse: Float[Array, "n dim"]
     mu: Float[Array, "n"]
     work: Float[Array, "n dim"]  # of each component of the impulse [J]
+    q: Float[Array, "nq"]
+    v_before: Float[Array, "nv"]
+    v_after: Float[Array, "nv"]
     kinetic_before: Scalar
     kinetic_after: Scalar
     removed: Scalar  # by energy control [J]
@@ -71,7 +74,12 @@ class Happening(eqx.Module):
 
 
 def quiet(
-    t: Scalar, mode: Mode, cause: Cause, velocity: Float[Array, "n dim"], kinetic_energy: Scalar
+    t: Scalar,
+    y: State,
+    mode: Mode,
+    cause: Cause,
+    velocity: Float[Array, "n dim"],
+    kinetic_energy: Scalar,
 ) -> Happening:
     """An event without an impact."""
     zero, none = jnp.zeros_like(velocity), jnp.zeros_like(kinetic_energy)
@@ -92,6 +100,9 @@ def quiet(
         impulse=zero,
         mu=zero[:, 0],
         work=zero,
+        q=y.q,
+        v_before=y.v,
+        v_after=y.v,
         kinetic_before=kinetic_energy,
         kinetic_after=kinetic_energy,
         removed=none,
@@ -158,12 +169,12 @@ def collide(
     flights = -2 * u[:, -1] * e / jnp.where(ends, fall * (1 - e), 1.0)
     what = eqx.tree_at(
         lambda h: (
-            h.impact, h.tangential, h.velocity_after, h.impulse, h.mu, h.work, h.kinetic_after,
-            h.removed, h.limit,
+            h.impact, h.tangential, h.velocity_after, h.impulse, h.mu, h.work, h.v_after,
+            h.kinetic_after, h.removed, h.limit,
         ),
-        quiet(t, mode, cause, u, problem.kinetic),
+        quiet(t, y, mode, cause, u, problem.kinetic),
         (
-            jnp.asarray(True), tangential, u_plus, s.impulse, s.mu, work, T,
+            jnp.asarray(True), tangential, u_plus, s.impulse, s.mu, work, v, T,
             problem.kinetic + jnp.sum(work) + given - T,
             jnp.where(ends, t + flights, jnp.nan),
         ),

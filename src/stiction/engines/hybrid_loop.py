@@ -161,7 +161,7 @@ def run_loop(
         after = s.phase == AFTER_IMPACT
         cause = s.cause
         r = settle(flow, s.t, s.y, s.mode, cause, after, d, power)
-        fresh = quiet(s.t, s.mode, cause, d.contacts.velocity, kinetic(d.L, s.y.v))
+        fresh = quiet(s.t, s.y, s.mode, cause, d.contacts.velocity, kinetic(d.L, s.y.v))
         what = select(after, happening.unpack(s.current), fresh)
         what = eqx.tree_at(
             lambda h: (
@@ -300,7 +300,7 @@ def _start(flow: Flow, y0: State, until: Scalar) -> tuple[Loop, Happening]:
     guards = jnp.zeros_like(flow.guards(zero, y0, mode))
     values = jnp.zeros(2 * n + guards.size, dtype)
     nobody = Cause(jnp.asarray(START), whole)
-    what = quiet(zero, mode, nobody, rows, zero)
+    what = quiet(zero, y0, mode, nobody, rows, zero)
     start = Loop(
         t=zero,
         y=y0,

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction.engines.control import AbstractSwitchingControl
-from stiction.engines.flow import FORCE_SLACK, LEDGER, Mode, Patterns
+from stiction.engines.flow import FORCE_SLACK, LEDGER, Mode, Patterns, State
 from stiction.engines.forces import OPEN, SLIP, STICK
 from stiction.engines.happenings import GUARD, REST, START, Cause, Happening, quiet
 from stiction.engines.records import Packing, Records, add, no_records
@@ -129,7 +129,7 @@ def run_steps(
         speed = jnp.max(jnp.abs(v_next))
         resting = (speed <= REST.of(q)) & (jnp.max(jnp.abs(s.v)) <= REST.of(q)) & ~first
         what, happened = _happening(
-            s, d, m, t + tau, kick, p, modes, direction, u_after, change, impact, collides,
+            s, d, m, t + tau, q, kick, p, modes, direction, u_after, change, impact, collides,
             switches, which, removed,
         )  # fmt: skip
         comes_to_rest = resting & ~s.resting & (s.k > 1)
@@ -230,8 +230,8 @@ def _modes(
 
 
 def _happening(
-    s: Steps, d: StepDynamics, m, t, kick, p, modes, direction, u_after, change, impact, collides,
-    switches, which, removed,
+    s: Steps, d: StepDynamics, m, t, q, kick, p, modes, direction, u_after, change, impact,
+    collides, switches, which, removed,
 ) -> tuple[Happening, Bool[Array, ""]]:  # fmt: skip
     """What a step did to the contacts, and whether it was anything."""
     turned = jnp.sum(s.direction * direction, axis=1) < 0
@@ -247,15 +247,16 @@ def _happening(
     normal = jnp.where(p[:, -1] > 0, p[:, -1], 1.0)
     friction = jnp.sqrt(jnp.sum(p[:, :-1] ** 2, axis=1))
     mode = Mode(s.modes, s.direction, s.memory)
+    y = State(q, s.v, s.ledger, d.contacts.gap)
     what = eqx.tree_at(
         lambda h: (
             h.impact, h.modes_after, h.direction_after, h.velocity_after, h.impulse, h.mu, h.work,
-            h.kinetic_after, h.removed, h.speed, h.acceleration,
+            h.v_after, h.kinetic_after, h.removed, h.speed, h.acceleration,
         ),
-        quiet(t, mode, cause, d.velocity, before),
+        quiet(t, y, mode, cause, d.velocity, before),
         (
             impact, modes, direction, u_after, p, jnp.where(p[:, -1] > 0, friction / normal, 0.0),
-            p * (d.velocity + u_after) / 2, after, removed,
+            p * (d.velocity + u_after) / 2, s.v + change, after, removed,
             jnp.max(jnp.abs(s.v + change)), jnp.max(jnp.abs(change)) / kick,
         ),
     )  # fmt: skip

@@ -2,7 +2,8 @@
 
 `possible_motions` answers for a planar body, exactly; `single_contact_motions` for one contact, in
 batches under `jax.vmap`; `possible_accelerations` for any mechanism and `possible_spatial_motions`
-for a spatial body, by enumerating contact modes. `load_problem` reads the file format.
+for a spatial body, by enumerating contact modes; `motions_of_mechanism` for a state of a mechanism.
+`load_problem` reads the file format.
 """
 
 import importlib
@@ -30,6 +31,7 @@ from stiction.motions.state import ContactState, contact_state
 from stiction.motions.validity import validity_intervals
 
 if TYPE_CHECKING:
+    from stiction.motions.mechanism import motions_of_mechanism
     from stiction.motions.single import SingleContactMotions, single_contact_motions
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "friction_edges",
     "load_problem",
     "motions_of",
+    "motions_of_mechanism",
     "parse_problem",
     "possible_accelerations",
     "possible_motions",
@@ -61,10 +64,14 @@ __all__ = [
 ]
 
 # The only names that need JAX: loaded when asked for, so that the command answers at once.
-_BATCHED = ("SingleContactMotions", "single_contact_motions")
+_WITH_JAX = {
+    "SingleContactMotions": "single",
+    "motions_of_mechanism": "mechanism",
+    "single_contact_motions": "single",
+}
 
 
 def __getattr__(name: str):
-    if name not in _BATCHED:
+    if name not in _WITH_JAX:
         raise AttributeError(f"module 'stiction.motions' has no attribute '{name}'")
-    return getattr(importlib.import_module("stiction.motions.single"), name)
+    return getattr(importlib.import_module(f"stiction.motions.{_WITH_JAX[name]}"), name)

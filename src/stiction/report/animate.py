@@ -5,7 +5,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from stiction.mechanism import Mechanism, world_poses
-from stiction.report.contacts import run_events, world_forces
+from stiction.report.contacts import world_forces
 from stiction.report.player import Animation, Event, Plane, Shape, Trail
 from stiction.report.player.animation import SIZES
 from stiction.scenes.run import Run
@@ -26,7 +26,7 @@ def animation(run: Run) -> Animation:
         quaternions=_quaternions(np.array(poses.rotation)),
         trails=_trails(mechanism),
         ground=_ground(run),
-        events=[Event(e.time, e.kind, e.contact or e.note) for e in run_events(run)],
+        events=[Event(e.time, e.kind, e.contact or e.note) for e in run.events],
         forces=None if forces is None else forces[finite],
     )
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction.engines import Event, events_of
+from stiction.engines import Event
 from stiction.engines.forces import MODE_NAMES, OPEN, SLIP, STICK
 from stiction.mechanism.kinematics import body_poses, motion
 from stiction.report.figures import COLORS, new_figure
@@ -19,11 +19,6 @@ MAX_CONTACTS = 8  # more lines than this in one figure tell nothing
 MAX_ROWS = 60  # of events on the page; the file has them all
 MODE_COLORS = {OPEN: "#d9d9d9", STICK: COLORS[0], SLIP: COLORS[1]}
 _SHORT = {"impact", "zeno", "jam"}  # kinds with an impulse
-
-
-def run_events(run: Run) -> list[Event]:
-    """The events of a run."""
-    return events_of(run.trajectory, run.contact_names)
 
 
 def write_events(events: list[Event], path: Path) -> None:

@@ -15,7 +15,6 @@ from stiction.report.contacts import (
     event_rows,
     force_figure,
     impact_figure,
-    run_events,
     write_events,
 )
 from stiction.report.figures import new_figure, save_figure
@@ -42,7 +41,7 @@ def summarize_run(run: Run) -> dict[str, Any]:
     success = bool(t.result == RESULTS.successful)
     kept = np.isfinite(energy)
     last = int(np.flatnonzero(kept)[-1])
-    events = run_events(run)
+    events = run.events
     rested = rest_time(t)
     return {
         "title": run.scenario.title,
@@ -57,7 +56,8 @@ def summarize_run(run: Run) -> dict[str, Any]:
         "events": [e.as_row() for e in events],
         "final": {"q": np.asarray(t.q[last]), "v": np.asarray(t.v[last])},
         "energy": {
-            "initial": float(energy[0]),
+            # Before what may have happened at the very start.
+            "initial": float(energy[0] + t.impact_loss[0]),
             "final": float(energy[last]),
             "max_increase": _max_increase(run, energy[kept], events),
             "ledger_error": float(np.max(np.abs(np.asarray(t.ledger_error)[kept]))),
@@ -84,7 +84,7 @@ def write_run(run: Run, directory) -> Path:
     dataset = run.trajectory.to_dataset(run.mechanism, run.contact_names)
     dataset.to_netcdf(directory.file("trajectory.nc"), engine="h5netcdf")
     summary = summarize_run(run)
-    events = run_events(run)
+    events = run.events
     figures = {
         "motion": (_motion(run, events), _motion_caption(events)),
         "coordinates": (_coordinates(run), "Coordinates against time"),

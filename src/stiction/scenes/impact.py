@@ -21,7 +21,6 @@ from stiction.scenes.run import build_control, build_mechanism, initial_state
 from stiction.scenes.scenario import Scenario
 from stiction.surfaces import Contacts
 
-_JUST_BEFORE = 1e-12  # how long before an impact the state is taken [s]
 _CREATED = 1e-9  # more than this part of the kinetic energy is no rounding
 
 # name: impact law, energy method, in sequence
@@ -34,6 +33,10 @@ LAWS = {
     "newton": ("newton", "off", False),
     "poisson": ("poisson", "off", False),
     "stronge": ("stronge", "off", False),
+    "lcp (square)": ("lcp", "off", False),
+    "lcp (square), poisson": ("lcp-poisson", "off", False),
+    "lcp (cone)": ("lcp-cone", "off", False),
+    "lcp (cone), poisson": ("lcp-cone-poisson", "off", False),
     "no-slip, in sequence": ("no-slip", "off", True),
     "dissipation, in sequence": ("dissipation", "off", True),
 }
@@ -140,34 +143,27 @@ def _state_before(
 ) -> tuple[float, Array, Array]:
     """Time and state just before the first impact."""
     fields = scenario.solver
-
-    def run(until: float):
-        return simulate(
-            mechanism,
-            q,
-            v,
-            until=until,
-            contacts=contacts,
-            law=law,
-            control=build_control(scenario, mechanism),
-            samples=2,
-            solver=Solver(fields.rtol, fields.atol, fields.method, fields.max_steps),
-            max_events=scenario.contact.max_events,
-            throw=False,
-        )
-
-    events = events_of(run(scenario.until), contacts.names)
-    times = [e.time for e in events if e.kind in ("impact", "zeno")]
-    if not times:
+    trajectory = simulate(
+        mechanism,
+        q,
+        v,
+        until=scenario.until,
+        contacts=contacts,
+        law=law,
+        control=build_control(scenario, mechanism),
+        samples=2,
+        solver=Solver(fields.rtol, fields.atol, fields.method, fields.max_steps),
+        max_events=scenario.contact.max_events,
+        throw=False,
+    )
+    hits = [e for e in events_of(trajectory, contacts.names) if e.kind in ("impact", "zeno")]
+    if not hits or trajectory.events is None:
         raise InputError(
             f"nothing collides within `until` = {scenario.until:g} s; make it longer, or give a"
             " state in contact with --q and --v"
         )
-    if times[0] <= _JUST_BEFORE:
-        return times[0], q, v
-    # The same program once more, up to the impact but not through it.
-    end = run(times[0] - _JUST_BEFORE)
-    return times[0], end.q[-1], end.v[-1]
+    first = hits[0].index
+    return hits[0].time, trajectory.events.q[first], trajectory.events.v_before[first]
 
 
 def _part(problem: ImpactProblem, contacts: np.ndarray) -> ImpactProblem:

@@ -1,6 +1,7 @@
 """Carry a scenario out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -8,13 +9,24 @@ import numpy as np
 
 from stiction._arrays import Array
 from stiction._errors import InputError, unknown
-from stiction.engines import HarmonicControl, Hybrid, Solver, Stepping, Trajectory, simulate
+from stiction.engines import (
+    Event,
+    HarmonicControl,
+    Hybrid,
+    Solver,
+    Stepping,
+    Trajectory,
+    events_of,
+    simulate,
+)
 from stiction.engines.runge_kutta import TABLEAUS
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
 from stiction.scenes.contact import build_contacts, build_law, build_stepping
 from stiction.scenes.scenario import Scenario
 from stiction.surfaces import Contacts
+
+_MOST_TOLD = 20  # suspicious events of a run for which all possible motions are looked for
 
 
 @dataclass(frozen=True)
@@ -30,6 +42,47 @@ class Run:
     def contact_names(self) -> tuple[str, ...]:
         """Names of the contacts, in order; none in free motion."""
         return () if self.contacts is None else self.contacts.names
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """The events, in order; those of which other motions may have come say which."""
+        events = events_of(self.trajectory, self.contact_names)
+        log, contacts = self.trajectory.events, self.contacts
+        if log is None or contacts is None:
+            return events
+        told: dict[int, str] = {}
+        for i in sorted({e.index for e in events if log.suspicious[e.index]})[:_MOST_TOLD]:
+            v = log.v_before[i] if log.tangential[i] else log.v_after[i]
+            told[i] = self._possible(contacts, log.q[i], v, float(log.time[i]))
+        return [
+            replace(e, note=f"{e.note}; {told[e.index]}") if e.index in told else e for e in events
+        ]
+
+    def _possible(self, contacts: Contacts, q: np.ndarray, v: np.ndarray, time: float) -> str:
+        """Which motions rigid bodies allow at a state, in words."""
+        from stiction.motions import motions_of_mechanism
+
+        law = build_law(self.scenario.contact, contacts)
+        control = build_control(self.scenario, self.mechanism)
+        no_modes = jnp.zeros(contacts.count, int)
+        try:
+            answer = motions_of_mechanism(
+                self.mechanism,
+                contacts,
+                jnp.asarray(q),
+                jnp.asarray(v),
+                time=time,
+                command=control(jnp.asarray(time), jnp.asarray(q), jnp.asarray(v), no_modes),
+                mu_static=law.mu_static,
+                mu_dynamic=law.mu_dynamic,
+            )
+        except InputError as error:  # too many contacts
+            return str(error)
+        modes = [
+            ", ".join(f"{n} {m}" for n, m in zip(contacts.names, motion.modes, strict=True))
+            for motion in answer.motions
+        ]
+        return f"{answer.verdict}: {' | '.join(modes) or 'no motion is possible'}"
 
 
 def run_scenario(scenario: Scenario, folder: Path) -> Run:

@@ -1,0 +1,96 @@
+"""All possible motions of a mechanism at a state, with the contacts that touch there."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from stiction._arrays import Array, ArrayLike, Float
+from stiction._errors import InputError
+from stiction.engines.contact_dynamics import ContactDynamics, contact_dynamics
+from stiction.engines.happenings import APPROACH, REST, TOUCH
+from stiction.mechanism import Mechanism, actuator_force, damping_force, spring_force
+from stiction.motions.enumeration import possible_accelerations
+from stiction.motions.result import BREAK, Motion, Motions, Verdict
+from stiction.surfaces import Contacts
+
+# More touching contacts than this are not enumerated: the search tree may be too large.
+MOST_CONTACTS = {2: 20, 3: 6}
+
+
+def motions_of_mechanism(
+    mechanism: Mechanism,
+    contacts: Contacts,
+    q: Float[Array, "nq"],
+    v: Float[Array, "nv"],
+    *,
+    time: float = 0.0,
+    command: Float[Array, "nu"] | None = None,
+    mu_static: ArrayLike,
+    mu_dynamic: ArrayLike,
+    directions: int = 8,
+) -> Motions:
+    """Every acceleration that the contacts of a mechanism allow at a state.
+
+    A contact at rest has its static coefficient of friction, also if it is about to slip; one that
+    slides has the dynamic one.
+
+    Args:
+        mechanism: The mechanism.
+        contacts: What may touch.
+        q: Configuration.
+        v: Velocity.
+        time: When [s]; matters where the ground moves.
+        command: What the actuators are told; nothing by default.
+        mu_static: Static coefficient of friction, one or one for each contact.
+        mu_dynamic: Dynamic coefficient of friction.
+        directions: Edges of the friction pyramid of a spatial contact at rest.
+
+    Returns:
+        The motions, told for all contacts: those that do not touch break.
+    """
+    u = jnp.zeros(mechanism.nu) if command is None else command
+    at = _dynamics(mechanism, contacts, q, v, jnp.asarray(time), u)
+    d: ContactDynamics = jax.device_get(at)
+    seen = d.contacts
+    near = seen.gap <= TOUCH.double
+    approach = -seen.velocity[:, -1]
+    if np.any(near & (approach > APPROACH.double)):
+        hits = np.flatnonzero(near & (approach > APPROACH.double))
+        return Motions(Verdict.COLLISION, collisions={int(i): float(approach[i]) for i in hits})
+    touching = near & (np.abs(approach) <= REST.double)
+    most = MOST_CONTACTS[contacts.dim]
+    if touching.sum() > most:
+        raise InputError(
+            f"{touching.sum()} contacts touch at this state; motions of a mechanism are enumerated"
+            f" for {most} at most"
+        )
+    if not touching.any():
+        nothing = np.zeros((contacts.count, contacts.dim))
+        free = Motion(d.free, (BREAK,) * contacts.count, nothing, forces_unique=True)
+        return Motions(Verdict.UNIQUE, (free,), zero_reaction=True, zero_net_force=False)
+    slip = seen.velocity[touching, :-1]
+    slides = np.linalg.norm(slip, axis=1) > REST.double
+    static, dynamic = (np.broadcast_to(mu, contacts.count) for mu in (mu_static, mu_dynamic))
+    answer = possible_accelerations(
+        mass_matrix=d.L @ d.L.T,
+        applied=d.L @ (d.L.T @ d.free),
+        normal_jacobian=seen.jacobian[touching, -1],
+        tangent_jacobian=seen.jacobian[touching, :-1],
+        normal_bias=seen.bias[touching, -1],
+        tangent_bias=seen.bias[touching, :-1],
+        slip_velocity=slip,
+        mu=np.where(slides, dynamic[touching], static[touching]),
+        directions=directions,
+        rest_speed=REST.double,
+    )
+    return answer.with_separated(touching)
+
+
+@eqx.filter_jit
+def _dynamics(
+    mechanism: Mechanism, contacts: Contacts, q: Array, v: Array, t: Array, u: Array
+) -> ContactDynamics:
+    force = spring_force(mechanism, q) + damping_force(mechanism, v)
+    force = force + actuator_force(mechanism, q, v, u)
+    return contact_dynamics(mechanism, contacts, q, v, t, force)
