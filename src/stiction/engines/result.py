@@ -60,8 +60,8 @@ class Trajectory(eqx.Module):
     drift: Float[Array, "*batch"]  # largest gap that a kept contact had after a step [m]
     steps: Int[Array, "*batch"]  # accepted and rejected
     result: RESULTS  # type: ignore[valid-type]
-    # The largest residual of the contact problems [m/s]; None where no such problem is solved.
-    residual: Float[Array, "*batch"] | None = None
+    # The largest residual of the contact problems since the sample before [m/s], if any are solved.
+    residual: Float[Array, "*batch n_samples"] | None = None
 
     def to_numpy(self) -> "Trajectory":
         """The same with NumPy arrays: nothing more is compiled when it is looked at."""
@@ -124,6 +124,9 @@ def _dataset(trajectory: Trajectory, mechanism: Mechanism, contacts: Sequence[st
         variables["contact_force"] = variable(
             trajectory.force, "force on the body, tangents and normal", "N", "contact", "direction"
         )
+        if trajectory.residual is not None:
+            what = "largest residual of contact problems since the sample before"
+            variables["contact_residual"] = variable(trajectory.residual, what, "m/s")
         modes = ((*sampled, "contact"), np.asarray(trajectory.modes, np.int8), MODE_FLAGS)
         variables["mode"] = modes
     coordinates = {
@@ -144,8 +147,6 @@ def _dataset(trajectory: Trajectory, mechanism: Mechanism, contacts: Sequence[st
         "result": str(np.unique(np.asarray(trajectory.result._value)).tolist()),
         "steps": np.asarray(trajectory.steps),
     }
-    if trajectory.residual is not None:
-        attributes["contact_residual"] = np.asarray(trajectory.residual)
     return xr.Dataset(variables, coordinates, attributes)
 
 

@@ -163,5 +163,5 @@ def simulate_stepping(
         drift=end.drift,
         steps=(samples - 1) * between,
         result=RESULTS.where(finite, RESULTS.successful, RESULTS.not_finite),
-        residual=end.residual,
+        residual=rows.residual,
     )

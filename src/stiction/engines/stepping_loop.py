@@ -38,7 +38,7 @@ class Steps(eqx.Module):
     resting: Bool[Array, ""]
     events: Int[Array, ""]
     drift: Scalar  # the deepest penetration [m]
-    residual: Scalar  # the largest of the contact problems [m/s]
+    residual: Scalar  # the largest of the contact problems since the last sample [m/s]
 
 
 class Sample(eqx.Module):
@@ -51,6 +51,7 @@ class Sample(eqx.Module):
     force: Float[Array, "n dim"]
     modes: Int[Array, "n"]
     memory: Any
+    residual: Scalar
 
 
 def run_steps(
@@ -125,6 +126,7 @@ def run_steps(
             force=jnp.where(impact, s.force, p / kick),
             modes=jnp.where(impact, s.modes, modes),
             memory=memory,
+            residual=jnp.maximum(s.residual, residual),
         )
         speed = jnp.max(jnp.abs(v_next))
         resting = (speed <= REST.of(q)) & (jnp.max(jnp.abs(s.v)) <= REST.of(q)) & ~first
@@ -152,7 +154,7 @@ def run_steps(
             resting=resting,
             events=s.events + happened.astype(int),
             drift=jnp.maximum(s.drift, jnp.max(-d.contacts.gap)),
-            residual=jnp.maximum(s.residual, residual),
+            residual=jnp.where(s.k % between == 0, 0.0, sample.residual),
         )
         return after, sample, what, happened
 

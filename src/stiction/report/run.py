@@ -64,7 +64,7 @@ def summarize_run(run: Run) -> dict[str, Any]:
             "booked": {name: float(getattr(t, name)[last]) for name in LEDGER},
         },
         "max_drift": float(t.drift),
-        "contact_residual": None if t.residual is None else float(t.residual),
+        "contact_residual": None if t.residual is None else float(np.nanmax(t.residual)),
         "ignored": list(run.mechanism.ignored),
     }
 
