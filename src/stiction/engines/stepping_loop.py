@@ -106,7 +106,7 @@ def run_steps(
         impact = jnp.any(collides & (p[:, -1] > 0))
 
         u_mid = d.contacts.free + (d.contacts.W @ p.reshape(-1)).reshape(p.shape)
-        u_after = d.velocity + (d.Y.T @ (d.L.T @ change)).reshape(p.shape)
+        u_after = u_mid - (h / 2 - tau) * d.bias
         modes, direction = _modes(p, u_mid, mu, collides & (low > 0))
         booked = book(m, d, s.v, change, p, u_after, kick, since, impact)
         v_next, removed = s.v + change, jnp.zeros((), dtype)

@@ -34,15 +34,16 @@ class StepDynamics(eqx.Module):
 
     L: Float[Array, "nv nv"]  # of M + (kick/2) D = L Lᵀ, D joint damping
     Y: Float[Array, "nv m"]  # L⁻¹ Jᵀ
-    change: Float[Array, "nv"]  # of v without impulses
+    half: Float[Array, "nv"]  # L⁻¹ (kick F): half the way to the change of v without impulses
     drive: Float[Array, "nv"]  # joint forces of the actuators
     velocity: Float[Array, "n dim"]  # J v - s [m/s]
+    bias: Float[Array, "n dim"]  # contact acceleration while v does not change [m/s²]
     support: Float[Array, "n dim"]  # s [m/s]
     contacts: StepContacts
 
     def kick(self, impulse: Float[Array, "n dim"]) -> Float[Array, "nv"]:
         """The whole change of v under impulses [N·s]."""
-        return self.change + solve_upper(self.L, self.Y @ impulse.reshape(-1))
+        return solve_upper(self.L, self.half + self.Y @ impulse.reshape(-1))
 
     def kinetic(self, v: Float[Array, "nv"], damping: Float[Array, "nv"]) -> Scalar:
         """½ vᵀ M v [J], with (kick/2) D given: the factored matrix has it in it."""
@@ -92,27 +93,30 @@ def _dynamics(m: Mechanism, c: Contacts, t, q, v, v_now, command, kick, since, a
     L = cholesky(M)
     drive = actuator_force(m, q, v_now, command)
     force = spring_force(m, q) + drive - m.joints.damping * v
-    half = solve_lower(L, force - bias_force_at(m, state, inertias, v_now))
+    force = kick * (force - bias_force_at(m, state, inertias, v_now))
 
     seen = contact_kinematics(m, c, state, v_now, t)
     rows = c.count * c.dim
     J = seen.jacobian.reshape(rows, m.nv)
-    Y = solve_lower(L, J.T)
+    # All right sides at once: a call of a library for each would cost as much as this one.
+    solved = solve_lower(L, jnp.concatenate([J.T, force[:, None]], axis=1))
+    Y, half = solved[:, :-1], solved[:, -1]
     u = seen.velocity + (J @ (v - v_now)).reshape(seen.velocity.shape)
-    pull = (Y.T @ half).reshape(u.shape)  # contact acceleration, but for the bias
+    pull = (Y.T @ half).reshape(u.shape)  # change of contact velocity without impulses
     return StepDynamics(
         L=L,
         Y=Y,
-        change=kick * solve_upper(L, half),
+        half=half,
         drive=drive,
         velocity=u,
+        bias=seen.bias,
         support=seen.support_velocity,
         contacts=StepContacts(
             W=Y.T @ Y,
             gap=seen.gap,
             before=u - since * seen.bias,
-            free=u + kick * pull + ahead * seen.bias,
-            acceleration=pull[:, -1] + seen.bias[:, -1],
+            free=u + pull + ahead * seen.bias,
+            acceleration=pull[:, -1] / kick + seen.bias[:, -1],
         ),
     )
 
@@ -150,7 +154,7 @@ def book(
     normal = -jnp.sum(impulse[:, -1] * u[:, -1])
     # Beyond the mean velocity, as far as the impact is not in the middle.
     beyond = jnp.where(impact, (0.5 - until_impact / kick), 0.0) * change
-    pushed = d.L @ (d.L.T @ d.change) - kick / 2 * D * change
+    pushed = d.L @ d.half - kick / 2 * D * change
     return jnp.stack(
         [
             kick * (d.drive @ (mean + beyond)),
