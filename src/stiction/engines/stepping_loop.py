@@ -95,8 +95,9 @@ def run_steps(
         q = add_velocity(m, s.q, tau * (v_now + tau / (2 * h) * s.change))
         since = kick - h / 2 + tau
         d = step_dynamics(
-            m, contacts, patterns, t + tau, q, s.v, v_now, command, kick, since, h / 2 - tau
-        )
+            m, contacts, patterns, t + tau, q, s.v, v_now, command, kick, since, h / 2 - tau,
+            s.modes != OPEN,
+        )  # fmt: skip
         low = lower_bounds(d.contacts, collides, h, since, tau, law.restitution)
         mu = jnp.where(s.modes == STICK, law.mu_static, law.mu_dynamic)
         p, residual = solve_step(

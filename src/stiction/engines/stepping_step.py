@@ -63,6 +63,7 @@ def step_dynamics(
     kick: Scalar,
     since: Scalar,
     ahead: Scalar,
+    kept: Bool[Array, "n"],
 ) -> StepDynamics:
     """The dynamics of a step, written out in scalars if the mechanism is small.
 
@@ -78,15 +79,16 @@ def step_dynamics(
         kick: How long forces act [s]: h, and h/2 in the first step.
         since: Time from v to t [s].
         ahead: Time from t to the middle of the step [s].
+        kept: Contacts that are closed already.
     """
-    args = (mechanism, contacts, t, q, v, v_now, command, kick, since, ahead)
+    args = (mechanism, contacts, t, q, v, v_now, command, kick, since, ahead, kept)
     if mechanism.nv > WRITTEN_OUT or patterns.mechanism is None:
         return _dynamics(*args)
-    known = (patterns.mechanism, patterns.contacts, *(None,) * 8)
+    known = (patterns.mechanism, patterns.contacts, *(None,) * 9)
     return write_out(_dynamics, known)(*args)
 
 
-def _dynamics(m: Mechanism, c: Contacts, t, q, v, v_now, command, kick, since, ahead):
+def _dynamics(m: Mechanism, c: Contacts, t, q, v, v_now, command, kick, since, ahead, kept):
     state = motion(m, q)
     inertias = body_inertias(m, state)
     M = lower_mass_matrix(m, state, inertias) + jnp.diag(kick / 2 * m.joints.damping)
@@ -103,20 +105,24 @@ def _dynamics(m: Mechanism, c: Contacts, t, q, v, v_now, command, kick, since, a
     Y, half = solved[:, :-1], solved[:, -1]
     u = seen.velocity + (J @ (v - v_now)).reshape(seen.velocity.shape)
     pull = (Y.T @ half).reshape(u.shape)  # change of contact velocity without impulses
+    # How tangents turn is known where contact is kept. Elsewhere v_now is not what v will be, and
+    # several points of a body that has just landed could not all stick.
+    tangents = jnp.where(kept[:, None], seen.bias[:, :-1], 0.0)
+    bias = jnp.concatenate([tangents, seen.bias[:, -1:]], axis=1)
     return StepDynamics(
         L=L,
         Y=Y,
         half=half,
         drive=drive,
         velocity=u,
-        bias=seen.bias,
+        bias=bias,
         support=seen.support_velocity,
         contacts=StepContacts(
             W=Y.T @ Y,
             gap=seen.gap,
-            before=u - since * seen.bias,
-            free=u + pull + ahead * seen.bias,
-            acceleration=pull[:, -1] / kick + seen.bias[:, -1],
+            before=u - since * bias,
+            free=u + pull + ahead * bias,
+            acceleration=pull[:, -1] / kick + bias[:, -1],
         ),
     )
 
