@@ -46,6 +46,7 @@ class Stepping(eqx.Module):
         rest_speed: Slower collisions do not rebound [m/s].
         energetic: e* of flickinger (5.2): the most of the kinetic energy that an impact may leave;
             None for no bound.
+        tolerance: Residual of "newton", as a share of the largest contact velocity.
         solver: "newton" and "admm" for exact friction cones, the second with a fixed number of
             iterations (large batches, single precision); "lcp" for pyramids, by Lemke's method.
         restitution_law: "newton", on velocities, or "poisson", on impulses.
@@ -59,6 +60,7 @@ class Stepping(eqx.Module):
     mu_dynamic: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.57)
     rest_speed: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1e-3)
     energetic: Float[Array, "..."] | None = eqx.field(converter=_or_none, default=None)
+    tolerance: Scalar = eqx.field(converter=jnp.asarray, default=1e-8)
     solver: StepSolver = eqx.field(static=True, default="newton")
     restitution_law: RestitutionLaw = eqx.field(static=True, default="newton")
     iterations: int = eqx.field(static=True, default=50)
@@ -77,6 +79,7 @@ class Stepping(eqx.Module):
             require_at_least(f"contact.{name}", getattr(self, name), 0.0)
         if self.energetic is not None:
             require_at_least("contact.energetic", self.energetic, 0.0)
+        require_positive("contact.tolerance", self.tolerance)
         require_positive("solver.dt", self.dt, "s")
 
     def spread(
@@ -94,6 +97,7 @@ class Stepping(eqx.Module):
             dt=jnp.broadcast_to(dt, batch),
             **values,
             energetic=None if energetic is None else jnp.broadcast_to(energetic, batch),
+            tolerance=jnp.broadcast_to(jnp.asarray(self.tolerance, dtype), batch),
             solver=self.solver,
             restitution_law=self.restitution_law,
             iterations=self.iterations,

@@ -129,7 +129,8 @@ def _solve(W, b, mu, preload, guess, law) -> tuple[Array, Scalar]:
         problem = pyramid_lcp(W, b, mu, n_sides=law.sides, preload=preload)
         solution = solve_lcp(problem.M, problem.q, throw=False)
         return problem.impulse(solution.value), solution.residual
-    options = {"tolerance": None, "max_iterations": law.iterations} if law.solver == "admm" else {}
+    fixed = {"tolerance": None, "max_iterations": law.iterations}
+    options = fixed if law.solver == "admm" else {"tolerance": law.tolerance}
     solution = solve_cone(
         W, b, mu, method=law.solver, guess=guess, preload=preload, throw=False, **options
     )

@@ -94,6 +94,7 @@ def build_stepping(scenario: Scenario, contacts: Contacts) -> Stepping:
         dt=scenario.solver.dt,
         **values,
         energetic=None if fields.energetic == "off" else fields.energetic,
+        tolerance=fields.tolerance,
         solver=fields.solver,
         restitution_law=fields.restitution_law,
         iterations=fields.iterations,

@@ -102,6 +102,9 @@ class ContactFields(_Strict):
               " iterations; or pyramids by Lemke's method"),
     ] = "newton"  # fmt: skip
     iterations: Annotated[int, Field(ge=1, description="of solver admm in every step")] = 50
+    tolerance: Annotated[
+        float, Field(gt=0, description="of solver newton, a share of the largest contact velocity")
+    ] = 1e-8
     sides: Annotated[int, Field(ge=4, description="of the pyramids of solver lcp, even")] = 8
     restitution_law: Annotated[
         Literal["newton", "poisson"],
