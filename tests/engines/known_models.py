@@ -50,3 +50,35 @@ def planar_block(width, height, mass=1.0):
         <site name="left" pos="{-width / 2!r} 0 {-height / 2!r}"/>
         <site name="right" pos="{width / 2!r} 0 {-height / 2!r}"/></body>
     </worldbody></mujoco>"""
+
+
+def pendulum_over_floor(clearance):
+    """A point on an arm of 0.9 m that swings over a floor; at angle 0 it is so far off."""
+    return f"""<mujoco><compiler angle="radian"/><option gravity="0 0 -9.81"/><worldbody>
+      <geom name="floor" type="plane" size="5 5 .1" pos="0 0 {-0.9 - clearance!r}"/>
+      <body name="arm"><joint name="swing" axis="0 1 0"/>
+        <inertial pos="0 0 -0.9" mass="1" diaginertia="1e-9 1e-9 1e-9"/>
+        <site name="tip" pos="0 0 -0.9"/></body>
+    </worldbody></mujoco>"""
+
+
+def woodpecker(small):
+    """The toy of [PfeifferGlocker1996]: a bird on a spring, on a sleeve that slides down a pole.
+
+    The published model is linear in its angles. Here clearances and gravity are made `small`, and
+    with them all motion: the limit is that model, for linear equations have no scale of their own.
+    """
+    pole = 0.0031 - 0.0006 * small
+    beak = pole + 0.0024 * small - 0.01
+    return f"""<mujoco><compiler angle="radian"/>
+      <option gravity="0 0 {-9.81 * small!r}"/><worldbody>
+      <geom name="pole" type="plane" size="1 1 .1" pos="{pole!r} 0 0" zaxis="1 0 0"/>
+      <body name="sleeve">
+        <joint name="z" type="slide" axis="0 0 1"/><joint name="sleeve" axis="0 -1 0"/>
+        <inertial pos="0 0 0" mass="0.0003" diaginertia="5e-9 5e-9 5e-9"/>
+        <site name="low" pos="0.0031 0 -0.0058"/><site name="high" pos="0.0031 0 0.0058"/>
+        <body name="bird" pos="0.01 0 0">
+          <joint name="spring" axis="0 -1 0" stiffness="0.0056"/>
+          <inertial pos="0.015 0 0" mass="0.0045" diaginertia="7e-7 7e-7 7e-7"/>
+          <site name="beak" pos="{beak!r} 0 0.02"/></body></body>
+    </worldbody></mujoco>"""

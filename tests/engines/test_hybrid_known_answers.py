@@ -10,6 +10,7 @@ from known_models import (
     WEIGHTLESS_BALL,
     planar_block,
     row_of_balls,
+    woodpecker,
 )
 
 import stiction
@@ -90,7 +91,9 @@ def test_three_balls_in_a_row_at_once(e, expected):
     np.testing.assert_allclose(run.v[-1], expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(("ratio", "collisions"), [(1, 3), (100, 31), (10_000, 314)])
+@pytest.mark.parametrize(
+    ("ratio", "collisions"), [(1, 3), (100, 31), (10_000, 314), (1_000_000, 3141)]
+)
 def test_two_blocks_and_a_wall_count_pi(ratio, collisions):
     mechanism = stiction.load(row_of_balls([1.0, float(ratio)], [0.5, 0.5], wall=True))
     contacts = find_contacts(mechanism, points=["b0"])
@@ -98,9 +101,32 @@ def test_two_blocks_and_a_wall_count_pi(ratio, collisions):
         mechanism, jnp.zeros(2), jnp.array([0.0, -1.0]), until=30.0, contacts=contacts,
         law=Hybrid(restitution=1.0, impact="no-slip", rest_speed=0.0, mu_static=0.0,
                    mu_dynamic=0.0),
-        solver=SOLVER, samples=2, max_events=1000,
+        solver=Solver(max_steps=40_000), samples=2, max_events=4000,
     )  # fmt: skip
     assert int(run.n_events) == collisions
+
+
+def test_a_woodpecker_pecks_its_way_down():
+    """[PfeifferGlocker1996]: a period of 0.146 s, and 19.5 mm lower each time."""
+    small = 1e-2
+    mechanism = stiction.load(woodpecker(small))
+    contacts = find_contacts(mechanism, points=["beak", "low", "high"])
+    run = simulate(
+        mechanism, small * jnp.array([0.0, -0.103, -0.1758]),
+        small * jnp.array([-0.3411, 0.0, -7.4583]), until=2.0, contacts=contacts,
+        law=Hybrid(restitution=jnp.array([0.5, 0.0, 0.0]), mu_static=0.3, mu_dynamic=0.3,
+                   rest_speed=1e-4 * small),
+        solver=Solver(1e-8, 1e-11, max_steps=20_000), samples=2001,
+    )  # fmt: skip
+    events = events_of(run, contacts.names)
+    pecks = [x.time for x in events if x.kind == "impact" and x.contact == "beak"]
+    height = np.interp(pecks, run.time, run.q[:, 0]) / small
+    assert np.mean(np.diff(pecks[-6:])) == pytest.approx(0.146, rel=0.01)
+    assert np.mean(np.diff(height[-6:])) == pytest.approx(-0.0195, rel=0.03)
+    # Every cycle: the sleeve jams below, comes to rest, slips and lets go, then jams above.
+    cycle = [x.kind for x in events if x.contact == "low" and pecks[-2] < x.time < pecks[-1]]
+    assert cycle[-3:] == ["stick", "slip", "lift-off"]
+    assert [x for x in events if x.contact == "high" and x.kind == "impact"]
 
 
 def test_a_rocking_block_keeps_seven_tenths_of_its_spin():

@@ -11,6 +11,7 @@ stick      its sliding came to an end
 slip       it began to slide
 reversal   its sliding changed direction through zero
 ambiguous  other motions may be possible, and nothing changed (contact empty)
+overlap    it began inside of what it touches
 rest       everything came to rest with this event (contact empty)
 switch     a guard of the control came to zero (contact empty)
 """
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from stiction.engines.forces import OPEN, SLIP, STICK
-from stiction.engines.happenings import GUARD, START, Happening
+from stiction.engines.happenings import GUARD, START, TOUCH, Happening
 from stiction.engines.result import Trajectory
 
 REST_SPEED = 1e-9  # everything slower than this is at rest [m/s, rad/s]
@@ -129,7 +130,7 @@ def _changes(row: Happening, names: Sequence[str], index: int) -> list[Event]:
                 kinetic_after=float(row.kinetic_after),
                 removed=float(row.removed),
                 limit=float(row.limit[c]),
-                note=_note(row),
+                note=_inside(row, c) or _note(row),
                 index=index,
             )
         )
@@ -144,7 +145,7 @@ def _kind(row: Happening, c: int) -> str | None:
             return "jam"
         return "zeno" if np.isfinite(row.limit[c]) else "impact"
     if row.cause.contact == START:
-        return None
+        return "overlap" if row.gap[c] < -TOUCH.double else None
     if before == OPEN:
         return None if after == OPEN else "touch"
     if after == OPEN:
@@ -155,6 +156,13 @@ def _kind(row: Happening, c: int) -> str | None:
         return "slip"
     turned = float(np.sum(row.direction_before[c] * row.direction_after[c])) < 0
     return "reversal" if before == after == SLIP and turned else None
+
+
+def _inside(row: Happening, c: int) -> str:
+    if row.cause.contact != START or not row.gap[c] < -TOUCH.double:
+        return ""
+    kept = "" if row.modes_after[c] == OPEN else ", and was brought to the surface"
+    return f"began {-float(row.gap[c]):.3g} m inside of what it touches{kept}"
 
 
 def _note(row: Happening) -> str:

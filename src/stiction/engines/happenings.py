@@ -57,6 +57,7 @@ class Happening(eqx.Module):
     modes_after: Int[Array, "n"]
     direction_before: Float[Array, "n k"]  # of slip
     direction_after: Float[Array, "n k"]
+    gap: Float[Array, "n"]  # before kept contacts were brought back to the surface [m]
     velocity_before: Float[Array, "n dim"]
     velocity_after: Float[Array, "n dim"]
     impulse: Float[Array, "n dim"]
@@ -78,6 +79,7 @@ def quiet(
     y: State,
     mode: Mode,
     cause: Cause,
+    gap: Float[Array, "n"],
     velocity: Float[Array, "n dim"],
     kinetic_energy: Scalar,
 ) -> Happening:
@@ -95,6 +97,7 @@ def quiet(
         modes_after=mode.modes,
         direction_before=mode.direction,
         direction_after=mode.direction,
+        gap=gap,
         velocity_before=velocity,
         velocity_after=velocity,
         impulse=zero,
@@ -172,7 +175,7 @@ def collide(
             h.impact, h.tangential, h.velocity_after, h.impulse, h.mu, h.work, h.v_after,
             h.kinetic_after, h.removed, h.limit,
         ),
-        quiet(t, y, mode, cause, u, problem.kinetic),
+        quiet(t, y, mode, cause, d.contacts.gap, u, problem.kinetic),
         (
             jnp.asarray(True), tangential, u_plus, s.impulse, s.mu, work, v, T,
             problem.kinetic + jnp.sum(work) + given - T,

@@ -26,6 +26,7 @@ from stiction.engines.forces import OPEN
 from stiction.engines.happenings import (
     GUARD,
     START,
+    TOUCH,
     Cause,
     Happening,
     collide,
@@ -161,7 +162,8 @@ def run_loop(
         after = s.phase == AFTER_IMPACT
         cause = s.cause
         r = settle(flow, s.t, s.y, s.mode, cause, after, d, power)
-        fresh = quiet(s.t, s.y, s.mode, cause, d.contacts.velocity, kinetic(d.L, s.y.v))
+        seen = d.contacts
+        fresh = quiet(s.t, s.y, s.mode, cause, seen.gap, seen.velocity, kinetic(d.L, s.y.v))
         what = select(after, happening.unpack(s.current), fresh)
         what = eqx.tree_at(
             lambda h: (
@@ -177,8 +179,10 @@ def run_loop(
         # No consistent mode while something slides: stop it by an impact without collision, once.
         jams = ~r.consistent & r.slides & ~(after & what.tangential)
         phase = jnp.where(jams, JAMMED, STEP)
-        # Settling at the start is no event, unless something collided; nor is what a jam mends.
-        counts = after | (~jams & ((cause.contact != START) | what.suspicious))
+        # Settling at the start is no event, unless something collided or is inside of something;
+        # nor is what a jam mends.
+        notable = what.suspicious | jnp.any(seen.gap < -TOUCH.of(seen.gap))
+        counts = after | (~jams & ((cause.contact != START) | notable))
         return eqx.tree_at(
             lambda s: (
                 s.y, s.mode, s.k, s.seen, s.values, s.phase, s.current, s.events, s.keep,
@@ -300,7 +304,7 @@ def _start(flow: Flow, y0: State, until: Scalar) -> tuple[Loop, Happening]:
     guards = jnp.zeros_like(flow.guards(zero, y0, mode))
     values = jnp.zeros(2 * n + guards.size, dtype)
     nobody = Cause(jnp.asarray(START), whole)
-    what = quiet(zero, y0, mode, nobody, rows, zero)
+    what = quiet(zero, y0, mode, nobody, rows[:, 0], rows, zero)
     start = Loop(
         t=zero,
         y=y0,

@@ -17,6 +17,7 @@ cheapest choice that can be had is the optimum.
 """
 
 import itertools
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -138,17 +139,19 @@ def _cheapest_choice(
 
     def attempt(sticks: Array) -> tuple[Array, Scalar]:
         weight = jnp.where(sticks, _WEIGHT, 1.0)
-        mu = jnp.where(sticks, problem.mu_static, mu_min)
         held = jnp.repeat(sticks, k)
-        p, shifted = start, maps
-        for _ in range(_FIXED_POINT):
-            p = least_slip(shifted, mu, weight, room, start)
+
+        def nearer(_: Any, found: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+            _, mu, aim = found
+            p = least_slip(eqx.tree_at(lambda m: m.c, maps, aim), mu, weight, room, start)
             slip = maps.slip(p)
             speed = jnp.sqrt(jnp.sum(slip.reshape(n, k) ** 2, axis=1))
-            # Weights alone leave a little slip; the method of multipliers takes it away.
-            aim = shifted.c + jnp.where(held, slip, 0.0)
-            shifted = eqx.tree_at(lambda m: m.c, maps, aim)
             mu = jnp.where(sticks, problem.mu_static, _friction_at(problem, mu_min, speed))
+            # Weights alone leave a little slip; the method of multipliers takes it away.
+            return p, mu, aim + jnp.where(held, slip, 0.0)
+
+        mu = jnp.where(sticks, problem.mu_static, mu_min)
+        p, mu, _ = jax.lax.fori_loop(0, _FIXED_POINT, nearer, (start, mu, maps.c))
         p = _bring_to_rest(maps, p, sticks & maps.active, k)
         speed = jnp.sqrt(jnp.sum(maps.slip(p).reshape(n, k) ** 2, axis=1))
         moving = jnp.where(sticks, 0.0, speed)
