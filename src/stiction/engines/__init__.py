@@ -3,6 +3,7 @@
 from stiction.engines.control import AbstractSwitchingControl, HarmonicControl, no_control
 from stiction.engines.events import Event, events_of, rest_time
 from stiction.engines.hybrid import Hybrid
+from stiction.engines.index_sets import EventSets, IndexSets, index_sets
 from stiction.engines.result import RESULTS, Trajectory
 from stiction.engines.simulate import simulate
 from stiction.engines.solver import Solver
@@ -12,12 +13,15 @@ __all__ = [
     "RESULTS",
     "AbstractSwitchingControl",
     "Event",
+    "EventSets",
     "HarmonicControl",
     "Hybrid",
+    "IndexSets",
     "Solver",
     "Stepping",
     "Trajectory",
     "events_of",
+    "index_sets",
     "no_control",
     "rest_time",
     "simulate",

@@ -10,7 +10,7 @@ from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction.engines.control import AbstractSwitchingControl
 from stiction.engines.flow import FORCE_SLACK, LEDGER, Mode, Patterns, State
 from stiction.engines.forces import OPEN, SLIP, STICK
-from stiction.engines.happenings import GUARD, REST, START, Cause, Happening, quiet
+from stiction.engines.happenings import GUARD, REST, START, TOUCH, Cause, Happening, quiet
 from stiction.engines.records import Packing, Records, add, no_records
 from stiction.engines.stepping_contact import Ahead, lower_bounds, solve_step
 from stiction.engines.stepping_step import StepDynamics, book, step_dynamics
@@ -241,10 +241,9 @@ def _happening(
     # What touches at the start is no event.
     other = ((modes != s.modes) | turned) & (s.k > 0)
     changed = other | (collides & impact)
-    cause = Cause(
-        jnp.where(jnp.any(changed), jnp.argmax(changed), jnp.where(switches, GUARD, START)),
-        jnp.where(switches, which, 0),
-    )
+    overlaps = (s.k == 0) & jnp.any(d.contacts.gap < -TOUCH.of(q))
+    whose = jnp.where(switches, GUARD, jnp.where(overlaps, START, jnp.argmax(changed)))
+    cause = Cause(whose, jnp.where(switches, which, 0))
     damping = kick / 2 * m.joints.damping
     before, after = (d.kinetic(v, damping) for v in (s.v, s.v + change))
     normal = jnp.where(p[:, -1] > 0, p[:, -1], 1.0)
@@ -256,11 +255,11 @@ def _happening(
             h.impact, h.modes_after, h.direction_after, h.velocity_after, h.impulse, h.mu, h.work,
             h.v_after, h.kinetic_after, h.removed, h.speed, h.acceleration,
         ),
-        quiet(t, y, mode, cause, d.velocity, before),
+        quiet(t, y, mode, cause, d.contacts.gap, d.velocity, before),
         (
             impact, modes, direction, u_after, p, jnp.where(p[:, -1] > 0, friction / normal, 0.0),
             p * (d.velocity + u_after) / 2, s.v + change, after, removed,
             jnp.max(jnp.abs(s.v + change)), jnp.max(jnp.abs(change)) / kick,
         ),
     )  # fmt: skip
-    return what, jnp.any(changed) | switches
+    return what, jnp.any(changed) | switches | overlaps
