@@ -141,7 +141,7 @@ def simulate_stepping(
         log: Room for events; 0 keeps none.
         patterns: Which numbers of mechanism and contacts are known.
     """
-    h = until / ((samples - 1) * between)
+    h = until / ((samples - 1) * between).astype(q.dtype)
     start = normalize(mechanism, q)
     end, rows, happenings = run_steps(
         mechanism, contacts, patterns, law, control, start, v, h, between, samples, log

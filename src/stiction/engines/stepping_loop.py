@@ -78,7 +78,7 @@ def run_steps(
 
     def step(s: Steps) -> tuple[Steps, Sample, Happening, Array]:
         first = s.k == 0
-        t = s.k * h
+        t = s.k.astype(dtype) * h
         kick = jnp.where(first, h / 2, h)
         v_now = s.v + s.change / 2
         guards = control.guards(t, s.q, v_now, s.modes, s.memory).astype(dtype)
@@ -117,7 +117,7 @@ def run_steps(
             change = v_next - s.v
             u_mid, u_after = (scale * (u + d.support) - d.support for u in (u_mid, u_after))
             booked = booked + jnp.stack([*jnp.zeros(4, dtype), removed])
-        now = jnp.where(first, 0.0, 0.5)  # v_k lies between v and v_next
+        now = jnp.where(first, 0.0, 0.5).astype(dtype)  # v_k lies between v and v_next
         sample = Sample(
             time=t,
             q=s.q,
