@@ -9,7 +9,10 @@ $$ \dot u = W B \lambda + a_0, \qquad \dot u_k = 0 \text{ in the rows that are k
 
 Where contacts are redundant the system is singular but solvable: accelerations are unique, forces
 are not. A small regularisation with a few steps of refinement then gives the least forces. (3.19)
-solves by normal equations instead, which needs full rank and squares the condition number.
+solves by normal equations instead, which needs full rank and squares the condition number. But the
+least friction forces may leave their cones where others would not: the upper corners of a box that
+rests on a slope press less, and cannot hold as much. So friction is shared as contacts press: least
+is the sum of |f_t|² / (μ f_n), which makes friction proportional to pressure where it can be.
 """
 
 import jax.numpy as jnp
@@ -19,6 +22,8 @@ from stiction.mechanism.linear import solve_redundant
 
 OPEN, STICK, SLIP = range(3)
 MODE_NAMES = ("open", "stick", "slip")
+
+_LEAST_SHARE = 1e-4  # of friction: of a contact that hardly presses, so that it is not forgotten
 
 
 def known_rows(modes: Int[Array, "n"], dim: int) -> Bool[Array, "m"]:
@@ -61,8 +66,17 @@ def contact_forces(
         direction: Unit vector of slip of each slipping contact.
         mu: Coefficient of friction of each slipping contact.
     """
-    dim = direction.shape[1] + 1
+    n, k = direction.shape
     B = force_basis(modes, direction, mu)
-    known = known_rows(modes, dim).astype(W.dtype)
+    known = known_rows(modes, k + 1).astype(W.dtype)
     K = known[:, None] * (W @ B) + jnp.diag(1 - known)
-    return B @ solve_redundant(K, -known * a0, jnp.max(jnp.diag(W)))
+    scale = jnp.max(jnp.diag(W))
+    least = solve_redundant(K, -known * a0, scale)
+    if n == 1:
+        return B @ least
+    holds = jnp.where(modes == STICK, mu * least.reshape(n, k + 1)[:, -1], 0.0)
+    strongest = jnp.max(holds)
+    share = jnp.maximum(holds / jnp.where(strongest > 0, strongest, 1.0), _LEAST_SHARE)
+    share = jnp.sqrt(jnp.where(modes == STICK, share, 1.0))[:, None]
+    S = jnp.concatenate([jnp.broadcast_to(share, (n, k)), jnp.ones_like(share)], axis=1).reshape(-1)
+    return B @ (S * solve_redundant(S[:, None] * K * S[None, :], -S * known * a0, scale))

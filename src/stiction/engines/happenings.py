@@ -24,10 +24,9 @@ from stiction.impacts.slow import bring_to_rest
 from stiction.mechanism import rate
 
 TOUCH = Tolerance(1e-9, 2e-6)  # a contact nearer than this touches [m]
-APPROACH = Tolerance(
-    1e-10, 1e-5
-)  # a touching contact that approaches faster than this collides [m/s]
+APPROACH = Tolerance(1e-10, 1e-5)  # a touching contact that closes in faster collides [m/s]
 REST = Tolerance(1e-9, 1e-5)  # slower than this a touching contact neither parts nor slides [m/s]
+TOGETHER = Tolerance(1e-7, 1e-4)  # slower than this a contact comes to rest when another does [m/s]
 
 # Causes that are not contacts.
 START, GUARD = -1, -2
@@ -215,9 +214,11 @@ def settle(
     touching, _ = touches(d, mode)
     keeps = touching & (jnp.abs(u[:, -1]) <= REST.of(u))
     speed = jnp.sqrt(jnp.sum(u[:, :-1] ** 2, axis=1))
-    # In the plane a slip whose speed has come to zero is at rest, whatever rounding says.
-    ends_slip = target & (cause.function == 1) & (mode.modes == SLIP) & (dim == 2)
-    at_rest = keeps & ((speed <= REST.of(u)) | ends_slip)
+    # In the plane a slip whose speed has come to zero is at rest, whatever rounding says. Where a
+    # body stops as a whole, its contacts do so together.
+    ends_slip = target & (cause.function == 1) & (mode.modes == SLIP)
+    slow = jnp.where(jnp.any(ends_slip), TOGETHER.of(u), REST.of(u))
+    at_rest = keeps & ((speed <= slow) | (ends_slip & (dim == 2)))
     found = select_modes(
         d.W,
         d.a0,

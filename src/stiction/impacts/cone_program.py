@@ -24,7 +24,7 @@ def least_slip(
     maps: TangentialProblem,
     mu: Float[Array, "n"],
     weight: Float[Array, "n"],
-    energy_room: Scalar,
+    energy_room: Scalar | None,
     start: Float[Array, "s"],
 ) -> Float[Array, "s"]:
     """Tangential impulses with the least weighted slip.
@@ -33,7 +33,7 @@ def least_slip(
         maps: The impact.
         mu: Coefficients of friction.
         weight: How much the slip of each contact counts.
-        energy_room: The largest T⁺ - T⁻ allowed [J]; inf for no bound.
+        energy_room: The largest T⁺ - T⁻ allowed [J]; None for no bound.
         start: Impulses strictly inside the cones, and within the energy.
     """
     n, s = maps.B.shape
@@ -46,9 +46,6 @@ def least_slip(
     m = jnp.zeros((n, k + 1), maps.a.dtype)
     m = m.at[:, -1].set(jnp.where(maps.active, mu * maps.a, 1.0))
     J = jnp.ones(k + 1, maps.a.dtype).at[:-1].set(-1)
-    bounded = jnp.isfinite(energy_room)
-    room_scale = jnp.where(bounded, energy_room, 0.0)
-
     objective = jnp.sum(w * maps.c**2) + 1e-300
     hessian = (maps.D * w[None, :]) @ maps.D / objective
 
@@ -61,19 +58,18 @@ def least_slip(
         gradient = gradient - 2 * jnp.sum(Mg / inside[:, None], axis=0)
         H = hessian * steep - 2 * jnp.einsum("nij,i,nik,n->jk", M, J, M, 1 / inside)
         H = H + 4 * jnp.einsum("nj,nk,n->jk", Mg, Mg, 1 / inside**2)
-        # The energy bound, as one more barrier.
-        slack = jnp.where(bounded, room_scale - maps.energy_change(p), 1.0)
-        de = jnp.where(bounded, maps.e1 + maps.E @ p, 0.0)
-        E = jnp.where(bounded, maps.E, 0.0)
-        gradient = gradient + de / slack
-        H = H + E / slack + de[:, None] * de[None, :] / slack**2
+        if energy_room is not None:  # one more barrier
+            slack = energy_room - maps.energy_change(p)
+            de = maps.e1 + maps.E @ p
+            gradient = gradient + de / slack
+            H = H + maps.E / slack + de[:, None] * de[None, :] / slack**2
         # Scaled to a unit diagonal, for weights and barriers differ by many orders. Directions that
         # nothing depends on (redundant contacts) stay where they are.
         diagonal = jnp.diag(H)
         unit = jnp.where(diagonal > 0, 1 / jnp.sqrt(jnp.where(diagonal > 0, diagonal, 1.0)), 1.0)
         H = unit[:, None] * H * unit[None, :] + 1e-12 * jnp.eye(s, dtype=p.dtype)
         step = -unit * invert(H)(unit * gradient)
-        new = p + _longest(maps, M, J, z, p, step, room_scale, bounded) * step
+        new = p + _longest(maps, M, J, z, p, step, energy_room) * step
         return jnp.where(jnp.all(jnp.isfinite(new)), new, p)
 
     def steeper(i: Array, p: Array) -> Array:
@@ -85,17 +81,18 @@ def least_slip(
     return jax.lax.fori_loop(0, _OUTER, steeper, start)
 
 
-def _longest(maps, M, J, z, p, step, room, bounded) -> Scalar:
+def _longest(maps, M, J, z, p, step, room) -> Scalar:
     """The largest part of a step, up to 1, that stays well inside all cones and the energy."""
     dz = jnp.einsum("nij,j->ni", M, step)
     # (z + α dz)ᵀ J (z + α dz) = q0 + 2 q1 α + q2 α² stays positive up to its first root.
     q0, q1, q2 = (jnp.sum(J[None] * x * y, axis=1) for x, y in ((z, z), (z, dz), (dz, dz)))
     reach = jnp.min(_first_root(q0, q1, q2))
-    slack = room - maps.energy_change(p)
-    slope = (maps.e1 + maps.E @ p) @ step
-    bend = step @ (maps.E @ step)
-    energy = _first_root(slack[None], -slope[None] / 2, -bend[None] / 2)[0]
-    reach = jnp.where(bounded, jnp.minimum(reach, energy), reach)
+    if room is not None:
+        slack = room - maps.energy_change(p)
+        slope = (maps.e1 + maps.E @ p) @ step
+        bend = step @ (maps.E @ step)
+        energy = _first_root(slack[None], -slope[None] / 2, -bend[None] / 2)[0]
+        reach = jnp.minimum(reach, energy)
     return jnp.minimum(1.0, 0.95 * reach)
 
 

@@ -46,28 +46,34 @@ def dissipation(problem: ImpactProblem, *, constrain_energy: bool = False) -> Im
     tangential = jnp.sqrt(jnp.sum(stick[:, :-1] ** 2, axis=1))
     slack = _ROUNDING * jnp.max(jnp.abs(stick))
     holds = jnp.all(tangential <= problem.mu_static * stick[:, -1] + slack)
-    room = (problem.energetic - 1) * problem.kinetic if constrain_energy else jnp.inf
-    holds = holds & (jnp.sum(problem.work(stick)) <= room + _ROUNDING * problem.kinetic)
+    room = (problem.energetic - 1) * problem.kinetic if constrain_energy else None
+    if room is not None:
+        holds = holds & (jnp.sum(problem.work(stick)) <= room + _ROUNDING * problem.kinetic)
     # What sticking would need, where it can be had at all.
     needed = jnp.where(stick[:, -1] > 0, used, jnp.inf)
     mu_min = jnp.minimum(problem.mu_dynamic, needed)
-
-    def slide() -> tuple[Array, Array, Array]:
-        maps = tangential_problem(problem)
-        room_ = jnp.asarray(room, problem.W.dtype)
-        if problem.velocity.shape == (1, 2):
-            p_t, possible = _one_in_the_plane(problem, maps, mu_min, room_)
-        else:
-            p_t, possible = _cheapest_choice(problem, maps, mu_min, room_)
-        return maps.impulse(p_t), maps.slip(p_t), possible
-
     n, dim = problem.velocity.shape
 
     def hold() -> tuple[Array, Array, Array]:
-        return stick, jnp.zeros(n * (dim - 1), stick.dtype), jnp.asarray(True)
+        return stick, jnp.zeros((n, dim - 1), stick.dtype), jnp.asarray(True)
+
+    def slide() -> tuple[Array, Array, Array]:
+        if n == 1:
+            return _slide(problem, mu_min, room)
+        return jax.lax.cond(jnp.sum(problem.active) == 1, one_slides, several_slide)
+
+    def several_slide() -> tuple[Array, Array, Array]:
+        return _slide(problem, mu_min, room)
+
+    def one_slides() -> tuple[Array, Array, Array]:
+        # Most often one contact hits alone, and that is a much smaller problem.
+        which = jnp.argmax(problem.active)[None]
+        impulse, slip, possible = _slide(problem.part(which), mu_min[which], room)
+        wide = jnp.zeros((n, dim), stick.dtype)
+        return wide.at[which].set(impulse), wide[:, 1:].at[which].set(slip), possible
 
     impulse, slip, possible = jax.lax.cond(holds, hold, slide)
-    speed = jnp.sqrt(jnp.sum(slip.reshape(n, dim - 1) ** 2, axis=1))
+    speed = jnp.sqrt(jnp.sum(slip**2, axis=1))
     return ImpactSolution(
         impulse=impulse,
         mu=friction_used(impulse),
@@ -75,6 +81,23 @@ def dissipation(problem: ImpactProblem, *, constrain_energy: bool = False) -> Im
         scale=jnp.ones((), stick.dtype),
         feasible=possible,
     )
+
+
+def _slide(
+    problem: ImpactProblem, mu_min: Array, room: Scalar | None
+) -> tuple[Float[Array, "n dim"], Float[Array, "n k"], Bool[Array, ""]]:
+    """Impulses, slip afterwards, and whether the bounds could be kept, if not all contacts stick.
+
+    Args:
+        problem: The impact.
+        mu_min: μ_min of each contact.
+        room: The largest T⁺ - T⁻ allowed [J]; None for no bound.
+    """
+    n, dim = problem.velocity.shape
+    maps = tangential_problem(problem)
+    method = _one_in_the_plane if (n, dim) == (1, 2) else _cheapest_choice
+    p_t, possible = method(problem, maps, mu_min, room)
+    return maps.impulse(p_t), maps.slip(p_t).reshape(n, dim - 1), possible
 
 
 def _friction_at(problem: ImpactProblem, mu_min: Array, speed: Array) -> Float[Array, "n"]:
@@ -95,7 +118,7 @@ def _friction_at(problem: ImpactProblem, mu_min: Array, speed: Array) -> Float[A
 
 
 def _one_in_the_plane(
-    problem: ImpactProblem, maps: TangentialProblem, mu_min: Array, room: Scalar
+    problem: ImpactProblem, maps: TangentialProblem, mu_min: Array, room: Scalar | None
 ) -> tuple[Float[Array, "1"], Bool[Array, ""]]:
     """One contact, one tangent: the impulse nearest to the sticking one inside its bounds.
 
@@ -104,13 +127,14 @@ def _one_in_the_plane(
     a, b, c, d = maps.a[0], maps.B[0, 0], maps.c[0], maps.D[0, 0]
     movable = d > 0  # neither a contact that is apart, nor one that has no tangential motion
     wanted = jnp.where(movable, -c / jnp.where(movable, d, 1.0), 0.0)
-    # T⁺ - T⁻ = e0 + e1 p + ½ E p² ≤ room, a parabola that opens upwards.
-    e0, e1, E = maps.e0, maps.e1[0], jnp.where(movable, maps.E[0, 0], 1.0)
-    disc = e1 * e1 - 2 * E * (e0 - room)
-    bounded = jnp.isfinite(room)
-    wide = jnp.sqrt(jnp.where(bounded, jnp.maximum(disc, 0.0), 0.0))
-    low_energy = jnp.where(bounded, (-e1 - wide) / E, -jnp.inf)
-    high_energy = jnp.where(bounded, (-e1 + wide) / E, jnp.inf)
+    low_energy, high_energy, kept = -jnp.inf, jnp.inf, jnp.asarray(True)
+    if room is not None:
+        # T⁺ - T⁻ = e0 + e1 p + ½ E p² ≤ room, a parabola that opens upwards.
+        e0, e1, E = maps.e0, maps.e1[0], jnp.where(movable, maps.E[0, 0], 1.0)
+        disc = e1 * e1 - 2 * E * (e0 - room)
+        kept = disc >= 0
+        wide = jnp.sqrt(jnp.maximum(disc, 0.0))
+        low_energy, high_energy = (-e1 - wide) / E, (-e1 + wide) / E
 
     def bounds(mu: Scalar) -> tuple[Scalar, Scalar]:
         up, down = 1 - mu * b, 1 + mu * b
@@ -125,12 +149,12 @@ def _one_in_the_plane(
         p = jnp.clip(wanted, low, high)
         mu = _friction_at(problem, mu_min, jnp.abs(c + d * p)[None])[0]
     low, high = bounds(mu_min[0])
-    possible = (low <= high) & (~bounded | (disc >= 0))
+    possible = (low <= high) & kept
     return jnp.where(movable, p, 0.0)[None], possible | ~maps.active[0]
 
 
 def _cheapest_choice(
-    problem: ImpactProblem, maps: TangentialProblem, mu_min: Array, room: Scalar
+    problem: ImpactProblem, maps: TangentialProblem, mu_min: Array, room: Scalar | None
 ) -> tuple[Float[Array, "s"], Bool[Array, ""]]:
     n, s = maps.B.shape
     k = s // n
@@ -187,18 +211,14 @@ def _bring_to_rest(maps: TangentialProblem, p: Array, sticks: Array, k: int) -> 
 
 
 def _start(
-    maps: TangentialProblem, mu: Array, room: Scalar
+    maps: TangentialProblem, mu: Array, room: Scalar | None
 ) -> tuple[Float[Array, "s"], Bool[Array, ""]]:
     """Impulses inside all bounds: none, or those that lose the most energy if some must be lost."""
     n, s = maps.B.shape
     nothing = jnp.zeros(s, maps.a.dtype)
-    if not isinstance(room, jax.Array) or room.ndim != 0:
+    if room is None:
         return nothing, jnp.asarray(True)
     free = TangentialProblem(maps.a, maps.B, maps.e1, maps.E, maps.active, maps.e0, maps.e1, maps.E)
     # Least |e1 + E p|: the stationary point of the energy inside the cones.
-    steepest = least_slip(
-        free, mu, jnp.ones(n, maps.a.dtype), jnp.asarray(jnp.inf, maps.a.dtype), nothing
-    )
-    bounded = jnp.isfinite(room)
-    start = jnp.where(bounded, 0.999 * steepest, nothing)
-    return start, ~bounded | (maps.energy_change(start) < room)
+    start = 0.999 * least_slip(free, mu, jnp.ones(n, maps.a.dtype), None, nothing)
+    return start, maps.energy_change(start) < room

@@ -9,7 +9,12 @@ W = J A⁻¹ Jᵀ. Contacts that take no part have no impulse.
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Bool, Float
+from stiction._arrays import Array, Bool, Float, Int
+
+_BY_CONTACT = (
+    "velocity", "active", "restitution", "mu_static", "mu_dynamic", "stribeck_speed",
+    "stribeck_exponent",
+)  # fmt: skip
 
 
 class ImpactProblem(eqx.Module):
@@ -31,6 +36,16 @@ class ImpactProblem(eqx.Module):
         """1 in the rows of contacts that take part."""
         dim = self.velocity.shape[1]
         return jnp.repeat(self.active, dim).astype(self.W.dtype)
+
+    def part(self, which: Int[Array, "k"]) -> "ImpactProblem":
+        """The problem of some contacts, the others being apart."""
+        n, dim = self.velocity.shape
+        blocks = self.W.reshape(n, dim, n, dim)[which][:, :, which]
+        fields = {name: getattr(self, name)[which] for name in _BY_CONTACT}
+        m = which.shape[0] * dim
+        return ImpactProblem(
+            W=blocks.reshape(m, m), **fields, kinetic=self.kinetic, energetic=self.energetic
+        )
 
     def velocity_after(self, impulse: Float[Array, "n dim"]) -> Float[Array, "n dim"]:
         """u⁺ of an impulse."""

@@ -87,18 +87,14 @@ def _only(problem: ImpactProblem, impulse: Array, i: Array) -> ImpactProblem:
 
     The bound on energy stays that of the whole: e* T⁻ is the most that any collision may leave.
     """
-    n, dim = problem.velocity.shape
     T = problem.kinetic + jnp.sum(problem.work(impulse))
-    one = lambda x: jax.lax.dynamic_slice_in_dim(x, i, 1)  # noqa: E731
-    return ImpactProblem(
-        W=problem.W.reshape(n, dim, n, dim)[i, :, i, :],
-        velocity=one(problem.velocity_after(impulse)),
-        active=jnp.array([True]),
-        restitution=one(problem.restitution),
-        mu_static=one(problem.mu_static),
-        mu_dynamic=one(problem.mu_dynamic),
-        stribeck_speed=one(problem.stribeck_speed),
-        stribeck_exponent=one(problem.stribeck_exponent),
-        kinetic=T,
-        energetic=problem.energetic * problem.kinetic / jnp.where(T > 0, T, 1.0),
+    so_far = eqx.tree_at(
+        lambda p: (p.velocity, p.kinetic, p.energetic),
+        problem,
+        (
+            problem.velocity_after(impulse),
+            T,
+            problem.energetic * problem.kinetic / jnp.where(T > 0, T, 1.0),
+        ),
     )
+    return so_far.part(i[None])

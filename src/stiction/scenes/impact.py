@@ -82,7 +82,9 @@ def find_impact(scenario: Scenario, folder: Path, *, at_start: bool) -> Impact:
         )
     taking_part = np.flatnonzero(np.asarray(problem.active))
     names = tuple(contacts.names[i] for i in taking_part)
-    return Impact(time, q, v, names, _part(problem, taking_part), support[taking_part])
+    # The others are apart; without them the problem is smaller, and sooner compiled.
+    part = problem.part(jnp.asarray(taking_part))
+    return Impact(time, q, v, names, part, support[taking_part])
 
 
 def resolve_by_all(impact: Impact) -> list[dict[str, Any]]:
@@ -164,17 +166,6 @@ def _state_before(
         )
     first = hits[0].index
     return hits[0].time, trajectory.events.q[first], trajectory.events.v_before[first]
-
-
-def _part(problem: ImpactProblem, contacts: np.ndarray) -> ImpactProblem:
-    """The problem of some contacts (the others are apart): smaller, so sooner compiled."""
-    n, dim = problem.velocity.shape
-    rows = (contacts[:, None] * dim + np.arange(dim)).reshape(-1)
-
-    def some(x: Array) -> Array:
-        return x[rows][:, rows] if x.shape == (n * dim, n * dim) else x[contacts]
-
-    return jax.tree.map(lambda x: some(x) if x.ndim else x, problem)
 
 
 @eqx.filter_jit
