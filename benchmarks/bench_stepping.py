@@ -144,6 +144,7 @@ def _row(name: str, precision: str, rate: float, residual: np.ndarray) -> dict:
         "precision": precision,
         "steps/s": f"{rate:,.0f}",
         "median residual [m/s]": float(np.median(residual)),
+        "mean": float(np.mean(residual)),
         "largest": float(np.max(residual)),
     }
 
