@@ -13,11 +13,11 @@ import stiction
 from stiction.mechanism import rate
 from stiction.mechanism.kinematics import motion
 from stiction.surfaces import (
-    HeightField,
     Motion,
     contact_kinematics,
     contact_places,
     find_contacts,
+    height_field,
     planes,
     slope_rotation,
 )
@@ -47,7 +47,7 @@ def setting():
     )
     slope = planes([[0, 0, -0.5]], [slope_rotation(0.3)], ["slope"], shaking)
     grid = np.random.default_rng(0).normal(size=(9, 8)) * 0.03
-    field = HeightField(jnp.zeros(3), jnp.array([0.8, 0.9]), jnp.asarray(grid), "field")
+    field = height_field(grid, [0.8, 0.9])
     on_slope = find_contacts(mechanism, ground=slope)
     nothing = planes([], [], [])
     on_field = find_contacts(mechanism, points=["one", "two"], ground=nothing, field=field)

@@ -15,6 +15,7 @@ from stiction.surfaces import (
     Motion,
     Planes,
     find_contacts,
+    height_field,
     model_planes,
     planes,
     slope_rotation,
@@ -135,13 +136,7 @@ def _height_field(fields: FieldFields | None, folder: Path) -> HeightField | Non
         if len(lengths) != 1:
             raise InputError("`ground.field.heights` must have rows of one length")
         heights = np.array(fields.heights)
-    if min(heights.shape, default=0) < 2 or not np.isfinite(heights).all():
-        raise InputError(
-            f"`ground.field.heights` must be at least 2 x 2 finite numbers, got {heights.shape}"
-        )
-    spacing = jnp.asarray(np.array(fields.spacing, float))
-    if not bool(jnp.all(spacing > 0)):
-        raise InputError(f"`ground.field.spacing` must be positive, got {fields.spacing}")
-    return HeightField(
-        jnp.asarray(np.array(fields.position, float)), spacing, jnp.asarray(heights), "field"
-    )
+    try:
+        return height_field(heights, fields.spacing, fields.position)
+    except InputError as error:
+        raise InputError(str(error).replace("`", "`ground.field.", 1)) from None

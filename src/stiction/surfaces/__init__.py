@@ -4,7 +4,14 @@ from stiction.surfaces.candidates import Candidate, contact_candidates
 from stiction.surfaces.contacts import Contacts, find_contacts, model_planes
 from stiction.surfaces.geometry import Places, contact_places
 from stiction.surfaces.kinematics import ContactKinematics, contact_kinematics, gaps_and_velocities
-from stiction.surfaces.supports import HeightField, Motion, Planes, planes, slope_rotation
+from stiction.surfaces.supports import (
+    HeightField,
+    Motion,
+    Planes,
+    height_field,
+    planes,
+    slope_rotation,
+)
 
 __all__ = [
     "Candidate",
@@ -19,6 +26,7 @@ __all__ = [
     "contact_places",
     "find_contacts",
     "gaps_and_velocities",
+    "height_field",
     "model_planes",
     "planes",
     "slope_rotation",

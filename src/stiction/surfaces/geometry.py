@@ -81,7 +81,7 @@ def _ball_field(group: BallField, field: HeightField, bodies: Pose) -> Places:
     at = np.array(group.bodies)
     center = bodies.position[at] + rotate(bodies.rotation[at], group.center)
     foot = jax.vmap(lambda x: _foot(field, x))(center)
-    slope = jax.vmap(jax.grad(lambda xy: field.elevation(xy[0], xy[1])))(foot[:, :2])
+    _, slope, _ = jax.vmap(field.shape)(foot[:, :2])
     up = jnp.concatenate([-slope, jnp.ones_like(slope[:, :1])], axis=-1)
     n = up / jnp.linalg.norm(up, axis=-1, keepdims=True)
     gap = jnp.sum(n * (center - foot), axis=-1) - group.radius
@@ -92,11 +92,11 @@ def _ball_field(group: BallField, field: HeightField, bodies: Pose) -> Places:
 def _foot(field: HeightField, x: Float[Array, "3"]) -> Float[Array, "3"]:
     """The nearest point of the ground, by Newton's method on the squared distance from below x."""
 
-    def distance(xy):
-        return jnp.sum((xy - x[:2]) ** 2) / 2 + (field.elevation(xy[0], xy[1]) - x[2]) ** 2 / 2
-
     def step(_, xy):
-        g, H = jax.grad(distance)(xy), jax.hessian(distance)(xy)
+        h, slope, second = field.shape(xy)
+        below = h - x[2]
+        g = xy - x[:2] + below * slope
+        H = jnp.eye(2, dtype=xy.dtype) + slope[:, None] * slope[None, :] + below * second
         # Where the distance is not convex (far above a hollow) a plain gradient step is safe.
         det = H[0, 0] * H[1, 1] - H[0, 1] * H[1, 0]
         convex = (H[0, 0] > 0) & (det > 0)
@@ -106,7 +106,7 @@ def _foot(field: HeightField, x: Float[Array, "3"]) -> Float[Array, "3"]:
     # Once it has converged, two more steps carry exact first and second derivatives.
     search = jax.lax.stop_gradient(jax.lax.fori_loop(0, _FOOT_STEPS, step, x[:2]))
     xy = step(0, step(0, search))
-    return jnp.concatenate([xy, field.elevation(xy[0], xy[1])[None]])
+    return jnp.concatenate([xy, field.shape(xy)[0][None]])
 
 
 def _ball_ball(group: BallBall, bodies: Pose) -> Places:

@@ -9,6 +9,8 @@ prescribed, so they can do work.
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.ndimage import spline_filter
 
 from stiction._arrays import Array, Float, Scalar
 from stiction._errors import InputError
@@ -45,33 +47,74 @@ class Planes(eqx.Module):
 class HeightField(eqx.Module):
     """Ground whose height over a rectangle is given on a grid, smooth between grid points.
 
-    Between grid points the height is a bicubic spline (Catmull-Rom), continuous with its slope;
-    beyond the grid the edge's height goes on.
+    A bicubic spline through the given heights, continuous with its curvature, so that what rolls
+    over it is pushed smoothly. It is level at the edges of the grid, and the edge's height goes on
+    beyond. Made by `height_field`.
     """
 
     position: Float[Array, "3"]  # of the middle of the grid [m]
     spacing: Float[Array, "2"]  # [m]
-    height: Float[Array, "n_x n_y"]  # [m]
+    coefficients: Float[Array, "n_x n_y"]  # of the B-splines [m]
     name: str = eqx.field(static=True)
 
     def elevation(self, x: Scalar, y: Scalar) -> Scalar:
         """Height [m] of the ground above the world's z = 0 at a place."""
-        n = np.array(self.height.shape)
+        return self.shape(jnp.stack([x, y]))[0]
+
+    def shape(self, xy: Float[Array, "2"]) -> tuple[Scalar, Float[Array, "2"], Float[Array, "2 2"]]:
+        """Height [m], slope and second derivatives [1/m] at a place."""
+        n = np.array(self.coefficients.shape)
         last = jnp.asarray(n - 1.0)
-        place = (jnp.stack([x, y]) - self.position[:2]) / self.spacing + last / 2
+        place = (xy - self.position[:2]) / self.spacing + last / 2
+        inside = (place > 0) & (place < last)
         place = jnp.clip(place, 0.0, last)
         corner = jnp.clip(jnp.floor(place), 0.0, last - 1)
         u = place - corner
         neighbours = corner.astype(int)[:, None] + jnp.arange(-1, 3)[None]
-        i, j = jnp.clip(neighbours, 0, n[:, None] - 1)
-        patch = self.height[i[:, None], j[None, :]]
-        return self.position[2] + _catmull_rom(u[0]) @ patch @ _catmull_rom(u[1])
+        # Mirrored at the edges, which makes it level there.
+        i, j = (n[:, None] - 1) - jnp.abs((n[:, None] - 1) - jnp.abs(neighbours))
+        patch = self.coefficients[i[:, None], j[None, :]]
+        scale = jnp.where(inside, 1 / self.spacing, 0.0)  # beyond the grid nothing changes
+        (a, da, dda), (b, db, ddb) = _cubic(u[0]), _cubic(u[1])
+        along_x, along_y = patch @ b, a @ patch
+        twist = da @ patch @ db
+        slope = scale * jnp.stack([da @ along_x, along_y @ db])
+        second = jnp.stack([jnp.stack([dda @ along_x, twist]), jnp.stack([twist, along_y @ ddb])])
+        return self.position[2] + a @ along_x, slope, scale[:, None] * second * scale[None, :]
 
 
-def _catmull_rom(u: Scalar) -> Float[Array, "4"]:
-    """Weights of four neighbours at a fraction u between the middle two."""
-    u2, u3 = u * u, u * u * u
-    return 0.5 * jnp.stack([-u3 + 2 * u2 - u, 3 * u3 - 5 * u2 + 2, -3 * u3 + 4 * u2 + u, u3 - u2])
+def height_field(
+    heights: ArrayLike, spacing: ArrayLike, position: ArrayLike = (0, 0, 0), name: str = "field"
+) -> HeightField:
+    """Ground through given heights.
+
+    Args:
+        heights: On a grid, at least 2 x 2: rows along x, columns along y [m].
+        spacing: Of the grid in x and y [m].
+        position: Of the middle of the grid [m].
+        name: What it is called in results.
+    """
+    grid = np.asarray(heights, float)
+    if grid.ndim != 2 or min(grid.shape) < 2 or not np.isfinite(grid).all():
+        raise InputError(f"`heights` must be at least 2 x 2 finite numbers, got {grid.shape}")
+    steps = np.asarray(spacing, float)
+    if not np.all(steps > 0):
+        raise InputError(f"`spacing` must be positive, got {steps}")
+    return HeightField(
+        jnp.asarray(np.asarray(position, float)),
+        jnp.asarray(steps),
+        jnp.asarray(spline_filter(grid, order=3, mode="mirror")),
+        name,
+    )
+
+
+def _cubic(u: Scalar) -> tuple[Array, Array, Array]:
+    """The four cubic B-splines at a fraction u between the middle two, and their derivatives."""
+    v = 1 - u
+    value = [v**3, 4 - 6 * u**2 + 3 * u**3, 4 - 6 * v**2 + 3 * v**3, u**3]
+    first = [-(v**2), u * (3 * u - 4), v * (4 - 3 * v), u**2]
+    second = [v, 3 * u - 2, 3 * v - 2, u]
+    return jnp.stack(value) / 6, jnp.stack(first) / 2, jnp.stack(second)
 
 
 def still(count: int) -> Motion:
