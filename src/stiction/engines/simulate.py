@@ -72,9 +72,8 @@ def simulate(
         raise InputError(
             "`control` has events of its own, which free motion does not look for; give `contacts`"
         )
-    if control is None:
-        control = jax.tree.map(lambda x: x.astype(q.dtype), no_control(mechanism.nu))
-    control = as_switching(control)
+    none = jax.tree.map(lambda x: x.astype(q.dtype), no_control(mechanism.nu))
+    control = as_switching(none if control is None else control)
     end = jnp.asarray(until, q.dtype)
     batch = jnp.broadcast_shapes(q.shape[:-1], v.shape[:-1], end.shape)
     if contacts is not None:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from stiction._arrays import Array, ArrayLike, Float, Int, Scalar
 from stiction._checks import require_at_least, require_positive, require_restitution
 from stiction._errors import InputError, unknown
+from stiction.complementarity.impact import RestitutionLaw
 from stiction.engines.by_contact import spread_by_contact
 from stiction.engines.control import AbstractSwitchingControl
 from stiction.engines.flow import LEDGER, Patterns
@@ -25,7 +26,6 @@ from stiction.mechanism import (
 from stiction.surfaces import Contacts
 
 StepSolver = Literal["newton", "admm", "lcp"]
-RestitutionLaw = Literal["newton", "poisson"]
 
 _BY_CONTACT = ("restitution", "mu_static", "mu_dynamic", "rest_speed")
 

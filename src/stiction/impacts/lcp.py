@@ -13,13 +13,17 @@ import jax.numpy as jnp
 
 from stiction._arrays import Tolerance
 from stiction.complementarity import RESULTS, solve_impact
+from stiction.complementarity.impact import FrictionShape, RestitutionLaw
 from stiction.impacts.problem import ImpactProblem, ImpactSolution, friction_used
 
 _STILL = Tolerance(1e-9, 1e-5)  # a contact that slides slower sticks [m/s]
 
 
 def lcp(
-    problem: ImpactProblem, *, friction: str = "square", restitution_law: str = "newton"
+    problem: ImpactProblem,
+    *,
+    friction: FrictionShape = "square",
+    restitution_law: RestitutionLaw = "newton",
 ) -> ImpactSolution:
     """Impulses of all contacts together.
 
