@@ -246,7 +246,10 @@ def _happening(
     cause = Cause(whose, jnp.where(switches, which, 0))
     damping = kick / 2 * m.joints.damping
     before, after = (d.kinetic(v, damping) for v in (s.v, s.v + change))
-    normal = jnp.where(p[:, -1] > 0, p[:, -1], 1.0)
+    # What a solver leaves on contacts that do not press is no impulse.
+    pressed = p[:, -1] > FORCE_SLACK.of(p) * jnp.max(p[:, -1])
+    p = jnp.where(pressed[:, None], p, 0.0)
+    normal = jnp.where(pressed, p[:, -1], 1.0)
     friction = jnp.sqrt(jnp.sum(p[:, :-1] ** 2, axis=1))
     mode = Mode(s.modes, s.direction, s.memory)
     y = State(q, s.v, s.ledger, d.contacts.gap)
@@ -257,7 +260,7 @@ def _happening(
         ),
         quiet(t, y, mode, cause, d.contacts.gap, d.velocity, before),
         (
-            impact, modes, direction, u_after, p, jnp.where(p[:, -1] > 0, friction / normal, 0.0),
+            impact, modes, direction, u_after, p, friction / normal,
             p * (d.velocity + u_after) / 2, s.v + change, after, removed,
             jnp.max(jnp.abs(s.v + change)), jnp.max(jnp.abs(change)) / kick,
         ),

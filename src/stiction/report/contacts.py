@@ -92,7 +92,7 @@ def force_figure(run: Run):
     axes[2].invert_yaxis()
     axes[2].grid(False)
     for mode, color in MODE_COLORS.items():
-        axes[2].bar(0, 0, color=color, label=MODE_NAMES[mode])
+        axes[2].barh(0, 0, color=color, label=MODE_NAMES[mode])
     axes[2].legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1.0), fontsize="x-small")
     axes[2].set_xlabel("time [s]")
     return figure
