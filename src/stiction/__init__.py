@@ -36,6 +36,7 @@ _PUBLIC = {
     "world_poses": "stiction.mechanism",
     "find_contacts": "stiction.surfaces",
     "Hybrid": "stiction.engines",
+    "Compliant": "stiction.engines",
     "AbstractSwitchingControl": "stiction.engines",
     "events_of": "stiction.engines",
     "Solver": "stiction.engines",
