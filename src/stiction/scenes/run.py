@@ -11,10 +11,13 @@ import numpy as np
 from stiction._arrays import Array
 from stiction._errors import InputError, unknown
 from stiction.engines import (
+    Compliant,
     Event,
     HarmonicControl,
+    Hybrid,
     PhasedControl,
     Solver,
+    Stepping,
     Trajectory,
     default_solver,
     events_of,
@@ -22,7 +25,7 @@ from stiction.engines import (
 )
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
-from stiction.scenes.contact import build_contacts, build_law, hybrid_law
+from stiction.scenes.contact import build_contacts, build_law, build_stepping, hybrid_law
 from stiction.scenes.scenario import PhaseFields, Scenario, SolverFields
 from stiction.surfaces import Contacts
 
@@ -92,7 +95,7 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
     mechanism = build_mechanism(scenario, folder)
     q, v = initial_state(scenario, mechanism)
     contacts = build_contacts(scenario, mechanism, folder)
-    law = None if contacts is None else build_law(scenario.contact, contacts)
+    law = _law(scenario, contacts)
     trajectory = simulate(
         mechanism,
         q,
@@ -107,6 +110,14 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
         throw=False,
     )
     return Run(scenario, mechanism, contacts, trajectory.to_numpy())
+
+
+def _law(scenario: Scenario, contacts: Contacts | None) -> Hybrid | Stepping | Compliant | None:
+    if contacts is None:
+        return None
+    if scenario.contact.law == "stepping":
+        return build_stepping(scenario, contacts)
+    return build_law(scenario.contact, contacts)
 
 
 def build_mechanism(scenario: Scenario, folder: Path) -> Mechanism:

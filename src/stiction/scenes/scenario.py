@@ -62,9 +62,10 @@ class ContactFields(_Strict):
     """What contacts do. Values may differ by contact: a list, or a table by contact's name."""
 
     law: Annotated[
-        Literal["hybrid", "compliant", "none"] | None,
-        Field(description="hybrid: rigid, exact events; compliant: springs, dampers, bristles;"
-              " none: nothing touches; by default hybrid if anything can touch"),
+        Literal["hybrid", "stepping", "compliant", "none"] | None,
+        Field(description="hybrid: rigid, exact events; stepping: rigid, fixed steps of solver.dt;"
+              " compliant: springs, dampers, bristles; none: nothing touches; by default hybrid if"
+              " anything can touch"),
     ] = None  # fmt: skip
     points: Annotated[
         list[str] | None, Field(description="sites and geoms that may touch the ground")
@@ -135,6 +136,20 @@ class ContactFields(_Strict):
         PerContact, Field(description="coulomb, stribeck: below it friction is viscous [m/s]")
     ] = 1e-4
     max_events: Annotated[int, Field(ge=1)] = 2_000
+    solver: Annotated[
+        Literal["newton", "admm", "lcp"],
+        Field(description="of stepping: friction cones to rounding, or by a fixed number of"
+              " iterations; or pyramids by Lemke's method"),
+    ] = "newton"  # fmt: skip
+    iterations: Annotated[int, Field(ge=1, description="of solver admm in every step")] = 50
+    tolerance: Annotated[
+        float, Field(gt=0, description="of solver newton, a share of the largest contact velocity")
+    ] = 1e-8
+    sides: Annotated[int, Field(ge=4, description="of the pyramids of solver lcp, even")] = 8
+    restitution_law: Annotated[
+        Literal["newton", "poisson"],
+        Field(description="of stepping: restitution of velocities or of impulses"),
+    ] = "newton"
 
     @model_validator(mode="after")
     def _energy(self):
@@ -198,6 +213,7 @@ class SolverFields(_Strict):
         float | None, Field(gt=0, description="absolute tolerance; by default a tenth of rtol")
     ] = None
     max_steps: Annotated[int, Field(ge=1)] = 20_000
+    dt: Annotated[float, Field(gt=0, description="step of contact.law stepping [s]")] = 1e-3
 
 
 class PhaseFields(_Strict):
