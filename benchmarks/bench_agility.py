@@ -13,7 +13,7 @@ from stiction.agility import best_posture, capability, make_stance, posture_limi
 from stiction.agility.optimize import sample_postures
 from stiction.agility.stance import stance_maps
 from stiction.agility.study import hold, jump_study
-from stiction.scenes.contact import build_law
+from stiction.scenes.contact import hybrid_law
 from stiction.scenes.read import read_scenario
 
 BATCH = 4096
@@ -76,7 +76,7 @@ def _posture(stance, limits, d) -> list[dict]:
 
 def _jumps(stance, limits, q, d) -> list[dict]:
     scenario, _ = read_scenario("jumping-leg")
-    law = build_law(scenario.contact, stance.contacts)
+    law = hybrid_law(scenario.contact, stance.contacts)
     narrow = hold(stance, limits, stance.mechanism.q_reference, ("femur", "tibia"))
     jump_study(stance, narrow, d, 250, law=law)
     start = time.perf_counter()

@@ -40,6 +40,7 @@ TINY = Tolerance(1e-300, 1e-30)  # added to what must not be zero
 
 Scalar = Float[Array, ""]
 ScalarLike = Float[ArrayLike, ""]
+Numbers = Float[ArrayLike, "..."]  # of a law: one, or one for each contact and lane
 Vector3 = Float[Array, "3"]
 Matrix3 = Float[Array, "3 3"]
 
@@ -51,6 +52,7 @@ __all__ = [
     "Float",
     "Int",
     "Matrix3",
+    "Numbers",
     "Scalar",
     "ScalarLike",
     "Tolerance",

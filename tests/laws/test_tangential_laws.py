@@ -162,3 +162,21 @@ def test_bad_input_is_one_clear_line(law, arguments, message):
     with pytest.raises(InputError) as caught:
         law(**arguments)
     assert str(caught.value).startswith(message)
+
+
+def test_margin_tells_stick_from_slip(rng):
+    """Inside the cone a bristle moves with the body; outside it its force is on the cone."""
+    law = BRISTLES["bristle"]
+    z, v = 0.05 * rng.normal(size=(200, 2)), 0.5 * rng.normal(size=(200, 2))
+    N = rng.uniform(0.0, 10.0, 200)
+    margin, force, rate = (
+        np.asarray(jax.vmap(f)(z, v, N)) for f in (law.margin, law.force, law.state_rate)
+    )
+    size = np.linalg.norm(force, axis=1)
+    sticks = margin >= 0
+    assert 20 < sticks.sum() < 180
+    np.testing.assert_array_equal(rate[sticks], v[sticks])
+    np.testing.assert_allclose(margin[sticks], (0.5 * N - size)[sticks], atol=1e-12)
+    np.testing.assert_allclose(size[~sticks], 0.5 * N[~sticks], rtol=1e-12)
+    for sliding in SLIDING_LAWS.values():
+        assert sliding.margin(None, jnp.asarray(v[0]), jnp.asarray(N[0])) < 0

@@ -123,7 +123,7 @@ def _study(directory, stance, limits, q, d, scenario, count, seed, joints) -> di
     from stiction.report import agility as figures
     from stiction.report.figures import save_figure
     from stiction.report.progress import progress, working
-    from stiction.scenes.contact import build_law
+    from stiction.scenes.contact import hybrid_law
 
     if not stance.mechanism.nu:
         raise InputError("`--study` needs actuators, and the mechanism has none; add motors to it")
@@ -131,7 +131,7 @@ def _study(directory, stance, limits, q, d, scenario, count, seed, joints) -> di
         field = capability_field(stance, limits, q, d, joints)
     save_figure(figures.field_figure(field), directory, "field")
     narrow = hold(stance, limits, q, joints)
-    law = build_law(scenario.contact, stance.contacts)
+    law = hybrid_law(scenario.contact, stance.contacts)
     done = jump_study(stance, narrow, d, count, law=law, seed=seed,
                       each=lambda batches: progress(batches, "jumping"))  # fmt: skip
     at = [int(stance.mechanism.tree.q_address[stance.mechanism.joint(n)]) for n in joints]

@@ -1,21 +1,37 @@
 """From a state and a law to a trajectory."""
 
-from stiction.engines.control import AbstractSwitchingControl, HarmonicControl, no_control
+from stiction.engines.compliant import Compliant
+from stiction.engines.control import (
+    AbstractSwitchingControl,
+    HarmonicControl,
+    PhasedControl,
+    no_control,
+)
 from stiction.engines.events import Event, events_of, rest_time
 from stiction.engines.hybrid import Hybrid
-from stiction.engines.result import RESULTS, Trajectory
-from stiction.engines.simulate import simulate
+from stiction.engines.index_sets import EventSets, IndexSets, index_sets
+from stiction.engines.result import RESULTS, Compliance, Trajectory
+from stiction.engines.simulate import default_solver, simulate
 from stiction.engines.solver import Solver
+from stiction.engines.stepping import Stepping
 
 __all__ = [
     "RESULTS",
     "AbstractSwitchingControl",
+    "Compliance",
+    "Compliant",
     "Event",
+    "EventSets",
     "HarmonicControl",
     "Hybrid",
+    "IndexSets",
+    "PhasedControl",
     "Solver",
+    "Stepping",
     "Trajectory",
+    "default_solver",
     "events_of",
+    "index_sets",
     "no_control",
     "rest_time",
     "simulate",

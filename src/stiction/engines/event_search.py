@@ -39,11 +39,10 @@ class Search(eqx.Module):
 
 def search_event(
     before: Search,
-    mode: Mode,
     t: Scalar,
     values_start: Float[Array, "e"],
     dt: Scalar,
-    seen: Seen,
+    rates: tuple[Float[Array, "e"], Bool[Array, "e"]],
     values: Float[Array, "e"],
     fallen: Bool[Array, "e"],
 ) -> tuple[Search, Bool[Array, ""]]:
@@ -51,11 +50,10 @@ def search_event(
 
     Args:
         before: The search before the step.
-        mode: The mode.
         t: Time at the start of the step [s].
         values_start: Event functions at the start.
         dt: Length of the step [s].
-        seen: What is known at its end.
+        rates: Rates of the event functions at its end, and which of them are known.
         values: Event functions at its end.
         fallen: Which of them have fallen below zero.
     """
@@ -63,17 +61,17 @@ def search_event(
     # The probe measures, and narrows nothing.
     search = select(before.probed, before, narrowed)
     value = pick(values, search.target)
-    rate, is_gap = _rate_of_gap(search, mode, seen)
+    rate, is_known = (pick(x, search.target) for x in rates)
     chord = (search.f_high - search.f_low) / jnp.maximum(search.high - search.low, TINY.of(dt))
-    slope = jnp.where(is_gap, rate, chord)
+    slope = jnp.where(is_known, rate, chord)
     missing = jnp.abs(value / jnp.minimum(slope, -TINY.of(dt)))
     close = missing <= _LANDED.of(dt) * jnp.maximum(search.high, dt)
     narrow = search.high - search.low <= 2 * jnp.finfo(dt.dtype).eps * (1.0 + jnp.abs(t))
     landed = search.on & (close | narrow | (search.passes >= _MAX_SEARCH))
-    probe = landed & ~is_gap & ~before.probed
-    found = (landed & is_gap) | before.probed
+    probe = landed & ~is_known & ~before.probed
+    found = (landed & is_known) | before.probed
     measured = (value - search.reached) / jnp.maximum(_PROBE.of(dt) * search.high, TINY.of(dt))
-    guess = _guess(search, slope, is_gap, dt, value)
+    guess = _guess(search, slope, is_known, dt, value)
     trial = jnp.where(probe, dt + _PROBE.of(dt) * search.high, guess)
     search = eqx.tree_at(
         lambda x: (x.trial, x.probed, x.reached, x.slope),
@@ -82,7 +80,7 @@ def search_event(
             trial,
             probe,
             jnp.where(probe, value, search.reached),
-            jax.lax.stop_gradient(jnp.where(is_gap, rate, measured)),
+            jax.lax.stop_gradient(jnp.where(is_known, rate, measured)),
         ),
     )
     return search, found
@@ -120,17 +118,8 @@ def _narrow(s: Search, values_start: Array, dt: Scalar, values: Array, fallen: A
     )
 
 
-def _rate_of_gap(search: Search, mode: Mode, seen: Seen) -> tuple[Scalar, Bool[Array, ""]]:
-    """How fast the target falls if it is a gap, and whether it is one."""
-    of_contacts = 2 * mode.modes.size
-    contact = jnp.minimum(search.target, of_contacts - 1) // 2
-    first = (search.target % 2 == 0) & (search.target < of_contacts)
-    opening = pick(mode.modes == OPEN, contact)
-    return pick(seen.velocity[:, -1], contact), first & opening
-
-
 def _guess(
-    search: Search, slope: Scalar, is_gap: Bool[Array, ""], dt: Scalar, value: Scalar
+    search: Search, slope: Scalar, is_known: Bool[Array, ""], dt: Scalar, value: Scalar
 ) -> Scalar:
     """The next length to try: Newton's where it stays inside the bracket, else the chord's."""
     newton = dt - value / jnp.where(slope < 0, slope, -1.0)
@@ -138,7 +127,7 @@ def _guess(
     chord = search.low + width * search.f_low / jnp.maximum(
         search.f_low - search.f_high, TINY.of(dt)
     )
-    inside = (newton > search.low) & (newton < search.high) & (slope < 0) & is_gap
+    inside = (newton > search.low) & (newton < search.high) & (slope < 0) & is_known
     guess = jnp.where(inside, newton, chord)
     # Every fourth pass halves the bracket, whatever the functions do.
     middle = search.low + width / 2

@@ -86,13 +86,21 @@ def events_of(trajectory: Trajectory, names: Sequence[str]) -> list[Event]:
 
 
 def rest_time(trajectory: Trajectory) -> float | None:
-    """When everything came to rest for good [s]; None if it did not."""
+    """When everything came to rest for good [s]; None if it did not.
+
+    Exact with rigid contacts; with compliant ones to the distance of two samples.
+    """
     v = np.asarray(trajectory.v)
     ended = np.flatnonzero(np.isfinite(v).all(axis=1))
     if ended.size == 0 or np.abs(v[ended[-1]]).max(initial=0.0) > REST_SPEED:
         return None
     if trajectory.events is None or int(trajectory.n_events) == 0:
         return 0.0 if np.nanmax(np.abs(v), initial=0.0) <= REST_SPEED else None
+    if trajectory.compliance is not None:
+        # They come to rest little by little: the first sample from which all is still.
+        moving = np.flatnonzero(np.abs(v[: ended[-1] + 1]).max(axis=1) > REST_SPEED)
+        first = moving[-1] + 1 if moving.size else 0
+        return float(trajectory.time[first])
     last = min(int(trajectory.n_events), len(trajectory.events.time) - 1) - 1
     log = trajectory.events
     rests = log.speed[last] <= REST_SPEED and log.acceleration[last] <= REST_ACCELERATION
@@ -145,7 +153,10 @@ def _kind(row: Happening, c: int) -> str | None:
             return "jam"
         return "zeno" if np.isfinite(row.limit[c]) else "impact"
     if row.cause.contact == START:
-        return "overlap" if row.gap[c] < -TOUCH.double else None
+        if row.gap[c] < -TOUCH.double:
+            return "overlap"
+        touches = before == OPEN != after and row.velocity_before[c, -1] < 0 and not row.impact
+        return "touch" if touches else None
     if before == OPEN:
         return None if after == OPEN else "touch"
     if after == OPEN:

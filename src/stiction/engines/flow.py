@@ -1,5 +1,10 @@
-"""The smooth motion between events, when it is settled which contacts stick, slip or are open."""
+"""The smooth motion between events, when it is settled which contacts stick, slip or are open.
 
+`AbstractFlow` is what the loop knows of a motion; `Flow` is the one of rigid contacts.
+"""
+
+import abc
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -7,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import TINY, Array, Float, Int, Scalar, Tolerance
+from stiction._arrays import TINY, Array, Bool, Float, Int, Scalar, Tolerance
 from stiction._scalars import Pattern, pattern_of, write_out
 from stiction.engines.contact_dynamics import (
     ContactDynamics,
@@ -16,7 +21,8 @@ from stiction.engines.contact_dynamics import (
 )
 from stiction.engines.control import AbstractSwitchingControl
 from stiction.engines.forces import OPEN, SLIP, STICK, contact_forces, known_rows
-from stiction.engines.runge_kutta import explicit_step
+from stiction.engines.runge_kutta import error_ratio
+from stiction.engines.solver import Solver
 from stiction.mechanism import (
     Mechanism,
     actuator_force,
@@ -40,11 +46,13 @@ _LEAVING = Tolerance(
 
 _SLOW = Tolerance(1e-12, 1e-6)  # speeds below which slip has no direction of its own [m/s]
 
+_GAP_ATOL, _GAP_RTOL = 1e-5, 1e-3  # by how much a step may be wrong about a gap [m], [-]
+
 # What the ledger books [J]; all but the last entry are integrated along with the motion.
 LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work", "impact_loss")
 
-# Mechanisms with more freedoms are left in arrays: their scalars would be too many.
-_WRITTEN_OUT = 8
+# Mechanisms with more freedoms (such as free bodies) are left in arrays: as fast, sooner compiled.
+WRITTEN_OUT = 5
 
 
 class Mode(eqx.Module):
@@ -64,6 +72,8 @@ class State(eqx.Module):
     # The gaps once more, from their rates: what a step gets wrong of them tells whether it is short
     # enough for contacts not to be missed.
     gap: Float[Array, "n"]
+    # What contacts themselves remember and have lost; rigid ones nothing.
+    inner: Any = ()
 
 
 class Seen(eqx.Module):
@@ -73,6 +83,7 @@ class Seen(eqx.Module):
     gap: Float[Array, "n"]  # [m]
     velocity: Float[Array, "n dim"]  # [m/s]
     guards: Float[Array, "g"]  # of the control
+    margin: Any = ()  # how far friction is inside its cone [N], where a law says so
 
 
 class Patterns(eqx.Module):
@@ -102,15 +113,35 @@ class Arrival(eqx.Module):
     error: State  # an estimate of the step's error
 
 
-class Flow(eqx.Module):
-    """A mechanism, what it may touch, and what drives it."""
+class AbstractFlow(eqx.Module):
+    """A mechanism, what it may touch, and what drives it: how it moves while nothing happens."""
 
-    mechanism: Mechanism
-    contacts: Contacts
-    control: AbstractSwitchingControl
-    mu_static: Float[Array, "n"]
-    mu_dynamic: Float[Array, "n"]
-    patterns: Patterns
+    mechanism: eqx.AbstractVar[Mechanism]
+    contacts: eqx.AbstractVar[Contacts]
+    control: eqx.AbstractVar[AbstractSwitchingControl]
+    patterns: eqx.AbstractVar[Patterns]
+
+    @abc.abstractmethod
+    def unseen(self, y: State, guards: Float[Array, "g"]) -> Seen:
+        """What is seen before anything was looked at: zeros."""
+
+    @abc.abstractmethod
+    def step(
+        self, advance: Callable, t: Scalar, y: State, k: State, mode: Mode, dt: Scalar
+    ) -> Arrival:
+        """A step over dt by `explicit_step` or its like, from a state and its rate k."""
+
+    @abc.abstractmethod
+    def error_ratio(self, at: Arrival, y: State, solver: Solver) -> Scalar:
+        """The error of a step from y over what is tolerated."""
+
+    @abc.abstractmethod
+    def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "e"]:
+        """Two functions of each contact, and the guards, whose fall below zero ends the mode."""
+
+    @abc.abstractmethod
+    def event_rates(self, seen: Seen, mode: Mode) -> tuple[Float[Array, "e"], Bool[Array, "e"]]:
+        """How fast these functions change, and of which of them that is known."""
 
     def command(self, t: Scalar, y: State, mode: Mode) -> Float[Array, "nu"]:
         """What the actuators are told."""
@@ -121,47 +152,77 @@ class Flow(eqx.Module):
         """Numbers whose fall below zero is an event of the control."""
         return self.control.guards(t, y.q, y.v, mode.modes, mode.memory).astype(y.q.dtype)
 
-    def dynamics(self, t: Scalar, y: State, mode: Mode) -> tuple[ContactDynamics, Array]:
-        """All about the contacts at a state before forces are chosen, and the joints' power."""
-        return self._in_scalars(_dynamics, t, y, mode)
+    def joint_forces(self, t: Scalar, y: State, mode: Mode) -> tuple[Array, Array]:
+        """Springs, dampers and actuators together, and the power of actuators and of damping."""
+        m = self.mechanism
+        drive = actuator_force(m, y.q, y.v, self.command(t, y, mode))
+        damping = damping_force(m, y.v)
+        return spring_force(m, y.q) + damping + drive, jnp.stack([y.v @ drive, -(y.v @ damping)])
 
-    def step(self, tableau: Any, t: Scalar, y: State, k: State, mode: Mode, dt: Scalar) -> Arrival:
-        """A step over dt. In flight no contact force is looked for: that is another program."""
-
-        def touching() -> Arrival:
-            return self._step(_touch, tableau, t, y, k, mode, dt)
-
-        def flying() -> Arrival:
-            return self._step(_fly, tableau, t, y, k, mode, dt)
-
-        return jax.lax.cond(jnp.any(mode.modes != OPEN), touching, flying)
-
-    def _step(self, look: Callable, tableau, t, y, k, mode, dt) -> Arrival:
+    def step_looking(self, look: Callable, advance: Callable, t, y, k, mode, dt) -> Arrival:
         """A step where `look` tells what there is at a state: rate, corrected state, contacts."""
 
-        def see(t: Scalar, y: State) -> tuple[State, tuple[State, Seen]]:
-            k, kept, seen = self._in_scalars(look, t, y, mode)
-            return k, (kept, seen)
+        def see(t: Scalar, y: State) -> tuple[State, tuple[tuple[Array, Array, Array], Seen]]:
+            k, kept, seen = self.in_scalars(look, t, y, mode)
+            return k, ((kept.q, kept.v, kept.gap), seen)
 
         def finish(y: State) -> State:
-            return State(normalize(self.mechanism, y.q), y.v, y.ledger, y.gap)
+            return State(normalize(self.mechanism, y.q), y.v, y.ledger, y.gap, y.inner)
 
-        y, k, (kept, seen), error = explicit_step(tableau, see, finish, t, y, k, dt)
-        return Arrival(y, kept, k, seen, error)
+        y, k, ((q, v, gap), seen), error = advance(see, finish, t, y, k, dt)
+        return Arrival(y, State(q, v, y.ledger, gap, y.inner), k, seen, error)
 
-    def _in_scalars(self, f: Callable, t: Scalar, y: State, mode: Mode) -> Any:
+    def in_scalars(self, f: Callable, t: Scalar, y: State, mode: Mode) -> Any:
         """f(flow, t, y, mode), written out in scalars unless the mechanism is large, or traced:
         without knowing which of its numbers are zero there would be too many.
         """
-        if self.mechanism.nv > _WRITTEN_OUT or self.patterns.mechanism is None:
+        if self.mechanism.nv > WRITTEN_OUT or self.patterns.mechanism is None:
             return f(self, t, y, mode)
 
         def of_leaves(m: Mechanism, c: Contacts, t: Scalar, y: State, mode: Mode) -> Any:
-            flow = Flow(m, c, self.control, self.mu_static, self.mu_dynamic, self.patterns)
-            return f(flow, t, y, mode)
+            return f(dataclasses.replace(self, mechanism=m, contacts=c), t, y, mode)
 
         known = (self.patterns.mechanism, self.patterns.contacts, None, None, None)
         return write_out(of_leaves, known)(self.mechanism, self.contacts, t, y, mode)
+
+
+class Flow(AbstractFlow):
+    """The motion with rigid contacts."""
+
+    mechanism: Mechanism
+    contacts: Contacts
+    control: AbstractSwitchingControl
+    mu_static: Float[Array, "n"]
+    mu_dynamic: Float[Array, "n"]
+    patterns: Patterns
+
+    def unseen(self, y: State, guards: Float[Array, "g"]) -> Seen:
+        """No force, no gap."""
+        rows = jnp.zeros((self.contacts.count, self.contacts.dim), y.q.dtype)
+        return Seen(rows, rows[:, 0], rows, guards)
+
+    def dynamics(self, t: Scalar, y: State, mode: Mode) -> tuple[ContactDynamics, Array]:
+        """All about the contacts at a state before forces are chosen, and the joints' power."""
+        return self.in_scalars(_dynamics, t, y, mode)
+
+    def step(
+        self, advance: Callable, t: Scalar, y: State, k: State, mode: Mode, dt: Scalar
+    ) -> Arrival:
+        """In flight no contact force is looked for: that is another program."""
+
+        def touching() -> Arrival:
+            return self.step_looking(_touch, advance, t, y, k, mode, dt)
+
+        def flying() -> Arrival:
+            return self.step_looking(_fly, advance, t, y, k, mode, dt)
+
+        return jax.lax.cond(jnp.any(mode.modes != OPEN), touching, flying)
+
+    def error_ratio(self, at: Arrival, y: State, solver: Solver) -> Scalar:
+        """Of gaps less is asked than of the motion."""
+        smooth, before, after = ((s.q, s.v, s.ledger) for s in (at.error, y, at.y))
+        ratio = error_ratio(smooth, before, after, solver.rtol, solver.atol)
+        return jnp.maximum(ratio, jnp.max(gap_error(at)))
 
     def correct(self, d: ContactDynamics, y: State, mode: Mode) -> State:
         """The state with kept contacts brought back to zero gap and zero velocity."""
@@ -169,9 +230,7 @@ class Flow(eqx.Module):
         return State(add_velocity(self.mechanism, y.q, shift), y.v + slow, y.ledger, d.contacts.gap)
 
     def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "e"]:
-        """Two functions of each contact, and the guards, whose fall below zero ends the mode.
-
-        Open: the gap. Closed: the normal force. Sticking: how far friction is inside the static
+        """Open: the gap. Closed: the normal force. Sticking: how far friction is inside the static
         cone. Slipping: the speed along the direction of slip. Forces may fall short of zero by
         rounding (redundant contacts share a load anyhow); gaps too.
         """
@@ -186,26 +245,35 @@ class Flow(eqx.Module):
         leaving = is_open & (seen.velocity[:, -1] >= 0) & (seen.gap > -_LEAVING.of(seen.gap))
         first = jnp.where(leaving, jnp.maximum(first, 0.0), first)
         second = jnp.where(sticks, margin + slack, jnp.where(slips, speed, 1.0))
-        return jnp.concatenate([jnp.stack([first, second], axis=1).reshape(-1), seen.guards])
+        return with_guards(first, second, seen.guards)
+
+    def event_rates(self, seen: Seen, mode: Mode) -> tuple[Float[Array, "e"], Bool[Array, "e"]]:
+        """Of gaps only."""
+        is_open, no = mode.modes == OPEN, jnp.zeros_like(mode.modes, bool)
+        u_n, zero = seen.velocity[:, -1], jnp.zeros_like(seen.gap)
+        none = jnp.zeros_like(seen.guards)
+        return with_guards(u_n, zero, none), with_guards(is_open, no, none.astype(bool))
 
 
-def _forces(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[Array, Array]:
-    """Springs, dampers and actuators together, and the power of actuators and of damping."""
-    m = flow.mechanism
-    drive = actuator_force(m, y.q, y.v, flow.command(t, y, mode))
-    damping = damping_force(m, y.v)
-    return spring_force(m, y.q) + damping + drive, jnp.stack([y.v @ drive, -(y.v @ damping)])
+def gap_error(at: Arrival) -> Float[Array, "n"]:
+    """The error of each gap over what is tolerated, so that no contact is missed."""
+    return jnp.abs(at.error.gap) / (_GAP_ATOL + _GAP_RTOL * jnp.abs(at.seen.gap))
+
+
+def with_guards(first: Array, second: Array, guards: Array) -> Array:
+    """The first and the second of each contact in turn, then the guards."""
+    return jnp.concatenate([jnp.stack([first, second], axis=1).reshape(-1), guards])
 
 
 def _dynamics(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[ContactDynamics, Array]:
-    force, power = _forces(flow, t, y, mode)
+    force, power = flow.joint_forces(t, y, mode)
     return contact_dynamics(flow.mechanism, flow.contacts, y.q, y.v, t, force), power
 
 
 def _fly(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, State, Seen]:
     """The rate, the state as it is, and where contacts are, when all are open."""
     m = flow.mechanism
-    force, power = _forces(flow, t, y, mode)
+    force, power = flow.joint_forces(t, y, mode)
     state = motion(m, y.q)
     L, half = free_dynamics(m, state, y.v, force)
     gap, u = gaps_and_velocities(m, flow.contacts, state, y.v, t)

@@ -1,5 +1,8 @@
 """The hybrid loop: one flat loop in which every pass is a trial step or an event.
 
+It knows no kind of contact: a flow tells how the motion goes on and which functions end it, and
+`happen` carries an event out.
+
 A pass that finds an event function below zero at its end is not kept: the next passes take shorter
 steps from the same state until one ends on the event (a bracketed secant, or Newton's method where
 the rate of the event function is known). A last correction of first order puts the state on the
@@ -19,29 +22,17 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction._scalars import write_out
-from stiction.engines.contact_dynamics import ContactDynamics, kinetic
 from stiction.engines.event_search import Search, grazing, search_event, select
-from stiction.engines.flow import Arrival, Flow, Mode, Seen, State
+from stiction.engines.flow import AbstractFlow, Arrival, Mode, Seen, State
 from stiction.engines.forces import OPEN
-from stiction.engines.happenings import (
-    GUARD,
-    START,
-    TOUCH,
-    Cause,
-    Happening,
-    collide,
-    quiet,
-    settle,
-    touches,
-)
+from stiction.engines.happenings import GUARD, START, Cause, FlagsOnly, Happening, quiet
 from stiction.engines.records import Packing, Records, Row, add, no_records
-from stiction.engines.runge_kutta import TABLEAUS, error_ratio, next_step
+from stiction.engines.runge_kutta import next_step
 from stiction.engines.solver import Solver
 
 _MAX_CASCADE = 100  # events at one instant, beyond four for each contact
 
 _ORDER = 5
-_GAP_ATOL, _GAP_RTOL = 1e-5, 1e-3  # by how much a step may be wrong about a gap [m], [-]
 _FIRST_STEP = 1e-4  # tried first [s]; the error estimate corrects it at once
 
 # What a pass does.
@@ -81,9 +72,9 @@ class Kept(eqx.Module):
 
 
 def run_loop(
-    flow: Flow,
-    resolve: Callable,
-    law: Any,
+    flow: AbstractFlow,
+    happen: Callable[[Loop, Packing], Loop],
+    advance: Callable,
     solver: Solver,
     y0: State,
     until: Scalar,
@@ -91,14 +82,14 @@ def run_loop(
     rows: int,
     log: int,
     max_events: int,
-) -> tuple[Loop, Row, Array, Happening]:
+) -> tuple[Loop, Row, Array, Happening | None]:
     """Simulate from y0 over `until` seconds.
 
     Args:
         flow: The smooth motion.
-        resolve: The impact law.
-        law: Its parameters.
-        solver: Method and tolerances.
+        happen: Carries out the event that is due, which it keeps packed as `current`.
+        advance: A step of the method: `explicit_step` or `rosenbrock_step`.
+        solver: Tolerances and limits.
         y0: The initial state.
         until: Duration [s].
         rows: Room for states that are kept.
@@ -106,11 +97,13 @@ def run_loop(
         max_events: Events after which the run ends.
 
     Returns:
-        The end, the states kept and their number, and the events.
+        The end, the states kept and their number, and the events, if they are kept.
     """
     start, what = _start(flow, y0, until)
-    row, happening, dtype = Packing(_row(start)), Packing(what), y0.q.dtype
-    tableau = TABLEAUS[solver.method]
+    row, dtype = Packing(_row(start)), y0.q.dtype
+    happening = Packing(what) if log else FlagsOnly(what)
+    current = happening.pack(what, dtype)
+    start = eqx.tree_at(lambda s: s.current, start, current)
     contacts = flow.contacts.count
 
     def event(s: Loop) -> Loop:
@@ -128,10 +121,7 @@ def run_loop(
             s,
             (t, y, Mode(s.mode.modes, s.mode.direction, memory)),
         )
-        d, power = flow.dynamics(t, y, s.mode)
-        _, collides = touches(d, s.mode)
-        jumps = jnp.any(collides) | (s.phase == JAMMED)
-        s = jax.lax.cond(jumps, _collide, _settle, s, d, power)
+        s = happen(s, happening)
         status = jnp.where(s.events >= max_events, EVENTS_USED_UP, s.status)
         status = jnp.where(s.cascade > _MAX_CASCADE + 4 * contacts, CASCADE, status)
         return eqx.tree_at(
@@ -140,68 +130,13 @@ def run_loop(
             (jnp.asarray(False), jnp.asarray(0), jnp.asarray(False), s.cascade + 1, status),
         )
 
-    def _collide(s: Loop, d: ContactDynamics, power: Array) -> Loop:
-        del power
-        jammed = s.phase == JAMMED
-        y, what = collide(flow, resolve, law, s.t, s.y, s.mode, s.cause, jammed, d)
-        what = eqx.tree_at(lambda h: h.suspicious, what, jammed)
-        current = happening.pack(what, s.t.dtype)
-        return eqx.tree_at(
-            lambda s: (s.y, s.phase, s.current, s.keep, s.happened),
-            s,
-            (
-                y,
-                jnp.full_like(s.phase, AFTER_IMPACT),
-                current,
-                jnp.asarray(False),
-                jnp.asarray(False),
-            ),
-        )
-
-    def _settle(s: Loop, d: ContactDynamics, power: Array) -> Loop:
-        after = s.phase == AFTER_IMPACT
-        cause = s.cause
-        r = settle(flow, s.t, s.y, s.mode, cause, after, d, power)
-        seen = d.contacts
-        fresh = quiet(s.t, s.y, s.mode, cause, seen.gap, seen.velocity, kinetic(d.L, s.y.v))
-        what = select(after, happening.unpack(s.current), fresh)
-        what = eqx.tree_at(
-            lambda h: (
-                h.modes_after, h.direction_after, h.consistent, h.suspicious, h.speed,
-                h.acceleration,
-            ),
-            what,
-            (
-                r.mode.modes, r.mode.direction, r.consistent, r.suspicious | what.suspicious,
-                jnp.max(jnp.abs(r.y.v)), jnp.max(jnp.abs(r.k.v)),
-            ),
-        )  # fmt: skip
-        # No consistent mode while something slides: stop it by an impact without collision, once.
-        jams = ~r.consistent & r.slides & ~(after & what.tangential)
-        phase = jnp.where(jams, JAMMED, STEP)
-        # Settling at the start is no event, unless something collided or is inside of something;
-        # nor is what a jam mends.
-        notable = what.suspicious | jnp.any(seen.gap < -TOUCH.of(seen.gap))
-        counts = after | (~jams & ((cause.contact != START) | notable))
-        return eqx.tree_at(
-            lambda s: (
-                s.y, s.mode, s.k, s.seen, s.values, s.phase, s.current, s.events, s.keep,
-                s.happened,
-            ),
-            s,
-            (
-                r.y, r.mode, r.k, r.seen, flow.event_values(r.seen, r.mode), phase,
-                happening.pack(what, s.t.dtype), s.events + counts.astype(int), ~jams, counts,
-            ),
-        )  # fmt: skip
-
     def step(s: Loop) -> Loop:
         left = until - s.t
         last = (s.dt >= left) & ~s.search.on
         # Lengths of steps are choices, not results; only the last one is given, by where it ends.
         dt = jax.lax.stop_gradient(jnp.where(s.search.on, s.search.trial, s.dt))
         dt = jnp.where(last, left, dt)
-        at = flow.step(tableau, s.t, s.y, s.k, s.mode, dt)
+        at = flow.step(advance, s.t, s.y, s.k, s.mode, dt)
         return write_out(decide, (None,) * 4)(s, at, dt, last)
 
     def decide(s: Loop, at: Arrival, dt: Scalar, last: Array) -> Loop:
@@ -209,14 +144,15 @@ def run_loop(
         t = jnp.where(last, until, s.t + dt)
         k, seen = at.k, at.seen
         values = flow.event_values(seen, s.mode)
-        ratio = _error(at, s.y, solver)
+        ratio = flow.error_ratio(at, s.y, solver)
         ratio = jnp.where(s.search.on, 0.0, ratio)
         good = ratio <= 1.0
 
         fallen = (values < 0) & good
         grazed, reach = grazing(s.seen, s.mode, seen, dt)
         grazed = grazed & good & ~jnp.any(fallen) & ~s.search.probed
-        search, found = search_event(s.search, s.mode, s.t, s.values, dt, seen, values, fallen)
+        rates = flow.event_rates(seen, s.mode)
+        search, found = search_event(s.search, s.t, s.values, dt, rates, values, fallen)
         # A search that steps over another contact begins anew, with that.
         anew = eqx.tree_at(
             lambda x: (x.trial, x.low, x.values_low, x.f_low, x.probed),
@@ -279,22 +215,15 @@ def run_loop(
     kept = Kept(no_records(row.size, rows, dtype), no_records(happening.size, log, dtype))
     s, kept = jax.lax.while_loop(lambda c: c[0].status == RUNNING, one_pass, (start, kept))
     packed = kept.rows.vectors, kept.log.vectors
-    return s, row.unpack(packed[0]), kept.rows.count, happening.unpack(packed[1])
-
-
-def _error(at: Arrival, y: State, solver: Solver) -> Scalar:
-    """The error of a step over what is tolerated; of gaps less is asked than of the motion."""
-    smooth, before, after = ((s.q, s.v, s.ledger) for s in (at.error, y, at.y))
-    ratio = error_ratio(smooth, before, after, solver.rtol, solver.atol)
-    missed = jnp.abs(at.error.gap) / (_GAP_ATOL + _GAP_RTOL * jnp.abs(at.seen.gap))
-    return jnp.maximum(ratio, jnp.max(missed))
+    events = happening.unpack(packed[1]) if log else None
+    return s, row.unpack(packed[0]), kept.rows.count, events
 
 
 def _row(s: Loop) -> Row:
     return Row(s.t, s.y, s.k, s.seen.force, s.mode.modes, s.mode.memory, s.events)
 
 
-def _start(flow: Flow, y0: State, until: Scalar) -> tuple[Loop, Happening]:
+def _start(flow: AbstractFlow, y0: State, until: Scalar) -> tuple[Loop, Happening]:
     """Nothing is known yet: the first pass settles the modes, as after an event."""
     n, dim = flow.contacts.count, flow.contacts.dim
     dtype = y0.q.dtype
@@ -310,7 +239,7 @@ def _start(flow: Flow, y0: State, until: Scalar) -> tuple[Loop, Happening]:
         y=y0,
         mode=mode,
         k=jax.tree.map(jnp.zeros_like, y0),
-        seen=Seen(rows, rows[:, 0], rows, guards),
+        seen=flow.unseen(y0, guards),
         values=values,
         dt=jnp.minimum(until, _FIRST_STEP),
         search=Search(
@@ -318,7 +247,7 @@ def _start(flow: Flow, y0: State, until: Scalar) -> tuple[Loop, Happening]:
         ),
         phase=jnp.asarray(EVENT),
         cause=nobody,
-        current=Packing(what).pack(what, dtype),
+        current=jnp.zeros(0, dtype),  # its length depends on what is kept
         steps=whole,
         events=whole,
         cascade=whole,

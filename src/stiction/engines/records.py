@@ -1,5 +1,6 @@
 """What a run keeps: its steps, from which it can be sampled at any time, or only its end."""
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -76,11 +77,26 @@ def add(records: Records, vector: Float[Array, "size"], wanted: Bool[Array, ""])
     return Records(vectors, records.count + wanted.astype(int))
 
 
-def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[Array, "s"]) -> Row:
+# Gauss's three points and weights on [0, 1].
+_NODES = 0.5 + np.array([-0.5, 0.0, 0.5]) * np.sqrt(0.6)
+_WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18
+
+
+def sample(
+    mechanism: Mechanism,
+    rows: Row,
+    count: Int[Array, ""],
+    times: Float[Array, "s"],
+    rate_of: Callable[[Row], State] | None = None,
+) -> Row:
     """The motion at given times, between kept steps, by quintic interpolation.
 
     Position, velocity and acceleration are known at both ends of a step: the quintic through them
     is of sixth order, beyond the steps' own. At the time of an event the state after it is taken.
+
+    What is booked has only its value and rate at both ends, which is of fourth order. Where much is
+    booked within a step (compliant contact), `rate_of` gives the rate at any state, and what has
+    been booked since the step's beginning is a sum over three states in between.
     """
     index = jnp.arange(rows.time.shape[0])
     known = jnp.where(index < count, rows.time, jnp.inf)
@@ -90,28 +106,47 @@ def sample(mechanism: Mechanism, rows: Row, count: Int[Array, ""], times: Float[
 
     slopes = _slopes(known, rows.force, rows.segment)
 
-    def at(t: Scalar, i: Int[Array, ""]) -> Row:
-        a = jax.tree.map(lambda x: x[i - 1], rows)
-        b = jax.tree.map(lambda x: x[i], rows)
+    def between(t: Scalar, i: Int[Array, ""], a: Row, b: Row) -> Row:
         h = b.time - a.time
         s = jnp.where(h > 0, (t - a.time) / jnp.where(h > 0, h, 1.0), 1.0)
-        last = s >= 1.0
         q, q_dot = _quintic(
             s, h, a.y.q, b.y.q, a.k.q, b.k.q, _curvature(mechanism, a), _curvature(mechanism, b)
         )
         v = velocity_of_rate(mechanism, q, q_dot)
-        ledger = _cubic(s, h, a.y.ledger, b.y.ledger, a.k.ledger, b.k.ledger)
-        mixed = Row(
+        ledger, inner = jax.tree.map(
+            lambda x0, x1, k0, k1: _cubic(s, h, x0, x1, k0, k1),
+            *((y.ledger, y.inner) for y in (a.y, b.y, a.k, b.k)),
+        )
+        return Row(
             t,
-            State(normalize(mechanism, q), v, ledger, (1 - s) * a.y.gap + s * b.y.gap),
+            State(normalize(mechanism, q), v, ledger, (1 - s) * a.y.gap + s * b.y.gap, inner),
             jax.tree.map(lambda x, y: (1 - s) * x + s * y, a.k, b.k),
             _cubic(s, h, a.force, b.force, slopes[i - 1], slopes[i]),
             a.modes,
             a.memory,
             a.segment,
         )
+
+    def booked(t: Scalar, i: Int[Array, ""], a: Row, b: Row, rate_of: Callable) -> tuple:
+        h = t - a.time
+        inside = a.time + h * jnp.asarray(_NODES, times.dtype)
+        rates = jax.vmap(lambda t: rate_of(between(t, i, a, b)))(inside)
+        return jax.tree.map(
+            lambda x, k: x + h * jnp.tensordot(jnp.asarray(_WEIGHTS, times.dtype), k, axes=1),
+            (a.y.ledger, a.y.inner),
+            (rates.ledger, rates.inner),
+        )
+
+    def at(t: Scalar, i: Int[Array, ""]) -> Row:
+        a = jax.tree.map(lambda x: x[i - 1], rows)
+        b = jax.tree.map(lambda x: x[i], rows)
+        mixed = between(t, i, a, b)
+        if rate_of is not None:
+            mixed = eqx.tree_at(
+                lambda r: (r.y.ledger, r.y.inner), mixed, booked(t, i, a, b, rate_of)
+            )
         ended = Row(t, b.y, b.k, b.force, b.modes, b.memory, b.segment)
-        return jax.tree.map(lambda x, y: jnp.where(last, y, x), mixed, ended)
+        return jax.tree.map(lambda x, y: jnp.where(t >= b.time, y, x), mixed, ended)
 
     return jax.vmap(at)(times, after)
 

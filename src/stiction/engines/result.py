@@ -35,11 +35,21 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
     )
 
 
+class Compliance(eqx.Module):
+    """What compliant contacts show besides their force, for each of them."""
+
+    depth: Float[Array, "*batch n_samples n"]  # [m]; negative where the contact is open
+    stored: Float[Array, "*batch n_samples n"]  # elastic energy [J]
+    normal_loss: Float[Array, "*batch n_samples n"]  # lost along the normal since the start [J]
+    friction_loss: Float[Array, "*batch n_samples n"]  # lost by friction since the start [J]
+
+
 class Trajectory(eqx.Module):
     """A simulated motion, sampled at `time`. Arrays may have leading batch axes.
 
-    Energies close: kinetic + potential = their initial sum + actuator_work + support_work
-    - damping_loss - friction_loss - impact_loss. In free motion there are no contacts (n = 0).
+    Energies close: kinetic + potential (+ what compliant contacts store) = their initial sum
+    + actuator_work + support_work - damping_loss - friction_loss - impact_loss. In free motion
+    there are no contacts (n = 0).
     """
 
     time: Float[Array, "*batch n_samples"]  # [s]
@@ -50,7 +60,7 @@ class Trajectory(eqx.Module):
     actuator_work: Float[Array, "*batch n_samples"]  # done since the start [J]
     damping_loss: Float[Array, "*batch n_samples"]  # lost in joint dampers since the start [J]
     friction_loss: Float[Array, "*batch n_samples"]  # lost in sliding contacts [J]
-    impact_loss: Float[Array, "*batch n_samples"]  # lost in impacts [J]
+    impact_loss: Float[Array, "*batch n_samples"]  # in impacts, or by damping along the normal [J]
     support_work: Float[Array, "*batch n_samples"]  # done by moving supports [J]
     effort: Float[Array, "*batch n_samples nu"]  # of actuators [N or N·m]
     force: Float[Array, "*batch n_samples n dim"]  # of contacts [N]
@@ -60,6 +70,15 @@ class Trajectory(eqx.Module):
     drift: Float[Array, "*batch"]  # largest gap that a kept contact had after a step [m]
     steps: Int[Array, "*batch"]  # accepted and rejected
     result: RESULTS  # type: ignore[valid-type]
+    # The largest residual of the contact problems since the sample before [m/s], if any are solved.
+    residual: Float[Array, "*batch n_samples"] | None = None
+    compliance: Compliance | None = None  # of compliant contacts
+
+    @property
+    def energy(self) -> Float[ArrayLike, "*batch n_samples"]:
+        """Kinetic and potential energy, and what compliant contacts store [J]."""
+        energy = self.kinetic + self.potential
+        return energy if self.compliance is None else energy + self.compliance.stored.sum(axis=-1)
 
     def to_numpy(self) -> "Trajectory":
         """The same with NumPy arrays: nothing more is compiled when it is looked at."""
@@ -68,10 +87,9 @@ class Trajectory(eqx.Module):
     @property
     def ledger_error(self) -> Float[ArrayLike, "*batch n_samples"]:
         """How far the energies are from closing [J]: the integration's error, and nothing else."""
-        energy = self.kinetic + self.potential
         gained = self.actuator_work + self.support_work
         lost = self.damping_loss + self.friction_loss + self.impact_loss
-        account = energy - gained + lost
+        account = self.energy - gained + lost
         return account - account[..., :1]
 
     def check(self) -> "Trajectory":
@@ -122,8 +140,20 @@ def _dataset(trajectory: Trajectory, mechanism: Mechanism, contacts: Sequence[st
         variables["contact_force"] = variable(
             trajectory.force, "force on the body, tangents and normal", "N", "contact", "direction"
         )
+        if trajectory.residual is not None:
+            what = "largest residual of contact problems since the sample before"
+            variables["contact_residual"] = variable(trajectory.residual, what, "m/s")
         modes = ((*sampled, "contact"), np.asarray(trajectory.modes, np.int8), MODE_FLAGS)
         variables["mode"] = modes
+    if trajectory.compliance is not None:
+        for name, what, unit in (
+            ("depth", "depth of a contact", "m"),
+            ("stored", "elastic energy of a contact", "J"),
+            ("normal_loss", "energy lost along the normal of a contact", "J"),
+            ("friction_loss", "energy lost by friction at a contact", "J"),
+        ):
+            value = getattr(trajectory.compliance, name)
+            variables[f"contact_{name}"] = variable(value, what, unit, "contact")
     coordinates = {
         "coordinate": ("coordinate", list(tree.coordinate_names)),
         "coordinate_unit": ("coordinate", _units(mechanism, speeds=False)),

@@ -4,6 +4,7 @@ diffrax owns the coefficients. Its own `step` hides the last stage, which here c
 event functions need (contact forces at the end of the step) and belongs to the corrected state.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,11 @@ import numpy as np
 from stiction._arrays import Array, ArrayLike, Scalar
 
 # Explicit methods whose last stage is the first of the next step.
-TABLEAUS = {"tsit5": diffrax.Tsit5.tableau, "dopri5": diffrax.Dopri5.tableau}
+_TABLEAUS = {
+    "auto": diffrax.Tsit5.tableau,
+    "tsit5": diffrax.Tsit5.tableau,
+    "dopri5": diffrax.Dopri5.tableau,
+}
 
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 
@@ -53,17 +58,23 @@ def explicit_step(
     a, c = jnp.asarray(weights), jnp.asarray(tableau.c)
     stages = jax.tree.map(lambda k: jnp.zeros((count, *k.shape), k.dtype).at[0].set(k), k1)
 
+    # What can be had from the stages afterwards is not carried along: each array of the loop costs.
     def stage(i: Array, carry: tuple) -> tuple:
-        stages, *_ = carry
+        stages, _ = carry
         new = combine(y, stages, a[i], dt)
         new = jax.tree.map(lambda x, z: jnp.where(i == count - 2, x, z), finish(new), new)
         k, more = look(t + c[i].astype(dt.dtype) * dt, new)
-        return jax.tree.map(lambda s, x: s.at[i + 1].set(x), stages, k), new, k, more
+        return jax.tree.map(lambda s, x: s.at[i + 1].set(x), stages, k), more
 
     shapes = jax.eval_shape(look, t, y)[1]
     nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
-    stages, y, k, more = jax.lax.fori_loop(0, count - 1, stage, (stages, y, k1, nothing))
-    return y, k, more, combine(None, stages, tableau.b_error, dt)
+    stages, more = jax.lax.fori_loop(0, count - 1, stage, (stages, nothing))
+    new = finish(combine(y, stages, a[-1], dt))
+    k = jax.tree.map(lambda s: s[-1], stages)
+    return new, k, more, combine(None, stages, tableau.b_error, dt)
+
+
+EXPLICIT = {name: functools.partial(explicit_step, tableau) for name, tableau in _TABLEAUS.items()}
 
 
 def combine(y: Any, stages: Any, weights: ArrayLike, dt: Scalar) -> Any:

@@ -10,15 +10,23 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, ScalarLike
 from stiction._compile import quick_options
-from stiction._errors import InputError
+from stiction._errors import InputError, unknown
+from stiction.engines.compliant import Compliant, simulate_compliant
 from stiction.engines.control import AbstractSwitchingControl, as_switching, no_control
 from stiction.engines.flow import patterns_of
 from stiction.engines.free import simulate_free
-from stiction.engines.hybrid import Hybrid, Keep, simulate_hybrid
-from stiction.engines.result import Trajectory
-from stiction.engines.solver import Solver
+from stiction.engines.hybrid import Hybrid, simulate_hybrid
+from stiction.engines.result import RESULTS, Trajectory
+from stiction.engines.runge_kutta import EXPLICIT
+from stiction.engines.sampling import STEPS, Keep
+from stiction.engines.solver import METHODS, Solver
+from stiction.engines.stepping import Stepping, simulate_stepping
 from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts
+
+ENGINES = {Hybrid: simulate_hybrid, Compliant: simulate_compliant}
+# What each may be integrated by.
+_METHODS = {Hybrid: EXPLICIT, Compliant: STEPS, Stepping: METHODS}
 
 
 def simulate(
@@ -28,7 +36,7 @@ def simulate(
     *,
     until: ScalarLike | Float[Array, "*batch"],
     contacts: Contacts | None = None,
-    law: Hybrid | None = None,
+    law: Hybrid | Stepping | Compliant | None = None,
     control: Callable | AbstractSwitchingControl | None = None,
     samples: int = 501,
     solver: Solver | None = None,
@@ -48,13 +56,14 @@ def simulate(
         v: The initial velocity.
         until: Duration [s].
         contacts: What may touch, from `stiction.find_contacts`; nothing by default.
-        law: What contacts do; the hybrid law with its defaults if none is given. In a batch its
+        law: What contacts do, which is also the choice of the engine: `Hybrid` (rigid, exact
+            events; the default), `Stepping` (rigid, fixed steps) or `Compliant`. In a batch its
             numbers have the shape (), (n,) for each contact, (*batch,) or (*batch, n).
         control: A function of (t, q, v, modes) giving each actuator's command, or an
             `AbstractSwitchingControl`; none by default.
         samples: Number of equally spaced times at which the motion is kept; 2 keeps only the ends,
             which needs far less memory in a batch.
-        solver: Method and tolerances.
+        solver: Method and tolerances; by default 1e-8, with compliant contacts 1e-10.
         max_events: Events after which the run ends with a result code.
         keep_events: Whether the list of events is kept; without it a batch needs less memory.
         throw: Raise a `RunError` if the run fails (outside `jit`); otherwise see `result`.
@@ -65,13 +74,17 @@ def simulate(
             raise InputError(f"`{name}` has shape {value.shape}, expected (..., {size})")
     if samples < 2:
         raise InputError(f"`samples` must be at least 2, got {samples}")
-    solver = (Solver() if solver is None else solver).astype(q.dtype)
     law = Hybrid() if law is None else law
+    solver = (default_solver(law) if solver is None else solver).astype(q.dtype)
+    methods = METHODS if contacts is None else _METHODS[type(law)]
+    if solver.method not in methods:
+        raise unknown("`solver.method` here", solver.method, methods)
     if contacts is None and isinstance(control, AbstractSwitchingControl):
         raise InputError(
             "`control` has events of its own, which free motion does not look for; give `contacts`"
         )
-    control = as_switching(no_control(mechanism.nu) if control is None else control)
+    none = jax.tree.map(lambda x: x.astype(q.dtype), no_control(mechanism.nu))
+    control = as_switching(none if control is None else control)
     end = jnp.asarray(until, q.dtype)
     batch = jnp.broadcast_shapes(q.shape[:-1], v.shape[:-1], end.shape)
     if contacts is not None:
@@ -81,10 +94,38 @@ def simulate(
     v = jnp.broadcast_to(v, (*batch, v.shape[-1]))
     end = jnp.broadcast_to(end, batch)
     patterns = None if contacts is None else patterns_of(mechanism, contacts)
-    trajectory = _simulate(
-        mechanism, q, v, end, contacts, law, control, solver, keep, patterns, len(batch)
-    )
-    return trajectory.check() if throw and not _traced(trajectory) else trajectory
+
+    def run(solver: Solver) -> Trajectory:
+        return _simulate(
+            mechanism, q, v, end, contacts, law, control, solver, keep, patterns, len(batch)
+        )
+
+    trajectory = run(solver)
+    if _traced(trajectory):
+        return trajectory
+    if contacts is not None and isinstance(law, Compliant) and solver.method == "auto":
+        trajectory = _with_stiff_lanes(trajectory, lambda: run(solver.by("rodas5p")))
+    return trajectory.check() if throw else trajectory
+
+
+def default_solver(law: Any) -> Solver:
+    """What a law is integrated with unless one says otherwise.
+
+    Of compliant contacts more is asked: their depths are small parts of the motion.
+    """
+    return Solver(1e-10, 1e-11) if isinstance(law, Compliant) else Solver()
+
+
+def _with_stiff_lanes(explicit: Trajectory, again: Callable[[], Trajectory]) -> Trajectory:
+    """Lanes whose explicit steps were used up, as the implicit method finds them."""
+    stiff = explicit.result == RESULTS.max_steps_reached
+    if not bool(jnp.any(stiff)):
+        return explicit
+
+    def choose(a: Array, b: Array) -> Array:
+        return jnp.where(stiff.reshape(*stiff.shape, *[1] * (a.ndim - stiff.ndim)), b, a)
+
+    return jax.tree.map(choose, explicit, again())
 
 
 def _simulate(*args) -> Trajectory:
@@ -104,10 +145,27 @@ def _compiled(*, inside_another: bool) -> Callable:
 def _run(
     mechanism, q, v, until, contacts, law, control, solver, keep, patterns, axes
 ) -> Trajectory:
+    stepping = isinstance(law, Stepping) and contacts is not None
+    between = law.steps_between_samples(until, keep.samples) if stepping else None
+
     def one(q, v, until, law):
         if contacts is None:
             return simulate_free(mechanism, q, v, until, control, solver, keep.samples)
-        return simulate_hybrid(
+        if stepping:
+            return simulate_stepping(
+                mechanism,
+                q,
+                v,
+                until=until,
+                between=between,
+                contacts=contacts,
+                law=law,
+                control=control,
+                samples=keep.samples,
+                log=keep.max_events if keep.events else 0,
+                patterns=patterns,
+            )
+        return ENGINES[type(law)](
             mechanism,
             q,
             v,

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from matplotlib.patches import Patch
 
 from stiction.engines import Event
 from stiction.engines.forces import MODE_NAMES, OPEN, SLIP, STICK
@@ -73,17 +74,17 @@ def force_figure(run: Run):
     figure, axes = new_figure(
         3, sharex=True, height_ratios=(3, 3, 0.4 + 0.25 * len(names)), figsize=(6.8, 6.0)
     )
-    force = np.asarray(t.force)
+    force = np.asarray(t.force)[:, : len(names)]
+    planar = force.shape[2] == 2
+    rubbing = force[:, :, 0] if planar else np.linalg.norm(force[:, :, :-1], axis=2)
     for c, name in enumerate(names):
-        tangential = force[:, c, :-1]
-        size = tangential[:, 0] if tangential.shape[1] == 1 else np.linalg.norm(tangential, axis=1)
         axes[0].plot(t.time, force[:, c, -1], label=name)
-        axes[1].plot(t.time, size)
+        axes[1].plot(t.time, rubbing[:, c])
     axes[0].set_ylabel("normal [N]")
     axes[1].set_ylabel("tangential [N]")
     axes[0].legend(ncols=3)
-    _clip_to_bulk(axes[0], force[:, : len(names), -1])
-    _clip_to_bulk(axes[1], force[:, : len(names), :-1])
+    _clip_to_bulk(axes[0], force[:, :, -1])
+    _clip_to_bulk(axes[1], rubbing)
     modes = np.asarray(t.modes)[:, : len(names)]
     for c in range(len(names)):
         for start, end, mode in _spans(np.asarray(t.time), modes[:, c]):
@@ -91,9 +92,10 @@ def force_figure(run: Run):
     axes[2].set_yticks(range(len(names)), names)
     axes[2].invert_yaxis()
     axes[2].grid(False)
-    for mode, color in MODE_COLORS.items():
-        axes[2].bar(0, 0, color=color, label=MODE_NAMES[mode])
-    axes[2].legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1.0), fontsize="x-small")
+    patches = [Patch(color=color, label=MODE_NAMES[m]) for m, color in MODE_COLORS.items()]
+    axes[2].legend(
+        handles=patches, ncols=3, loc="lower left", bbox_to_anchor=(0, 1.0), fontsize="x-small"
+    )
     axes[2].set_xlabel("time [s]")
     return figure
 

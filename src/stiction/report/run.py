@@ -10,6 +10,7 @@ from stiction.engines import RESULTS, Event, rest_time
 from stiction.engines.flow import LEDGER
 from stiction.mechanism.tree import HINGE, SLIDE
 from stiction.report.animate import animation
+from stiction.report.compliance import compliance_summary, depth_figure
 from stiction.report.contacts import (
     MAX_ROWS,
     event_rows,
@@ -25,11 +26,12 @@ from stiction.surfaces import model_planes
 
 BOOKED = {
     "friction_loss": "rubbed away",
-    "impact_loss": "lost in impacts",
+    "impact_loss": "lost in impacts",  # and along the normals of compliant contacts
     "damping_loss": "lost in dampers",
     "actuator_work": "work of actuators",
     "support_work": "work of moving ground",
 }
+_HITS = ("impact", "touch")
 _INSTANTS = 12  # at which the mechanism is drawn
 _MAX_CURVES = 10  # more lines than this in one figure tell nothing
 
@@ -37,7 +39,7 @@ _MAX_CURVES = 10  # more lines than this in one figure tell nothing
 def summarize_run(run: Run) -> dict[str, Any]:
     """The outcome in numbers, as plain data."""
     t = run.trajectory
-    energy = np.asarray(t.kinetic + t.potential)
+    energy = np.asarray(t.energy)
     success = bool(t.result == RESULTS.successful)
     kept = np.isfinite(energy)
     last = int(np.flatnonzero(kept)[-1])
@@ -64,6 +66,8 @@ def summarize_run(run: Run) -> dict[str, Any]:
             "booked": {name: float(getattr(t, name)[last]) for name in LEDGER},
         },
         "max_drift": float(t.drift),
+        "contact_residual": None if t.residual is None else float(np.nanmax(t.residual)),
+        **compliance_summary(run),
         "ignored": list(run.mechanism.ignored),
     }
 
@@ -92,6 +96,9 @@ def write_run(run: Run, directory) -> Path:
     if run.contacts is not None:
         write_events(events, directory.file("events.csv"))
         figures["forces"] = (force_figure(run), "Contact forces and modes against time")
+        if run.trajectory.compliance is not None:
+            caption = "Depth of the contacts, and the energy that they hold and have lost"
+            figures["depth"] = (depth_figure(run), caption)
         if any(e.kind in ("impact", "zeno", "jam") for e in events):
             figures["impacts"] = (impact_figure(run, events), "Impact by impact")
     if run.mechanism.nu:
@@ -131,10 +138,18 @@ def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
         lines.append(("events", ", ".join(f"{n} {kind}" for kind, n in kinds.items()) or "none"))
         rest = summary["rest_time"]
         lines.append(("at rest", f"since {rest:.6g} s" if summary["at_rest"] else "no"))
-        lines.append(("largest drift of a kept contact", f"{summary['max_drift']:.1e} m"))
+        if "compliance" in summary:
+            deepest = max(summary["compliance"], key=lambda c: c["max_depth"])
+            depth = f"{1e3 * deepest['max_depth']:.6g} mm, {deepest['contact']}"
+            lines.append(("greatest depth", depth))
+        else:
+            lines.append(("largest drift of a kept contact", f"{summary['max_drift']:.1e} m"))
+        if summary["contact_residual"] is not None:
+            residual = f"{summary['contact_residual']:.1e} m/s"
+            lines.append(("largest residual of a contact problem", residual))
         if energy["max_increase"] > 1e-6 * max(abs(energy["initial"]), 1.0):
             lines.append(("energy from nowhere", f"{energy['max_increase']:.4g} J at an impact"))
-    notes = sorted({e["note"] for e in summary["events"] if e["note"]})
+    notes = sorted({e["note"] for e in summary["events"] if e["note"] and e["kind"] != "switch"})
     lines += [("note", note) for note in notes]
     lines += [("left out", note) for note in summary["ignored"]]
     return lines
@@ -145,7 +160,7 @@ def _motion(run: Run, events: list[Event]):
     q, time = np.asarray(run.trajectory.q), np.asarray(run.trajectory.time)
     finite = np.isfinite(q).all(axis=1)
     q, time = q[finite], time[finite]
-    hits = sorted({e.time for e in events if e.kind == "impact" and e.time <= time[-1]})
+    hits = sorted({e.time for e in events if e.kind in _HITS and e.time <= time[-1]})
     if hits:
         few = np.array(hits)[np.linspace(0, len(hits) - 1, min(len(hits), _INSTANTS)).astype(int)]
         places = np.clip(np.searchsorted(time, [*few, time[-1]]), 0, len(time) - 1)
@@ -159,7 +174,7 @@ def _motion(run: Run, events: list[Event]):
 
 
 def _motion_caption(events: list[Event]) -> str:
-    when = "at its impacts" if any(e.kind == "impact" for e in events) else "at twelve instants"
+    when = "at its impacts" if any(e.kind in _HITS for e in events) else "at twelve instants"
     return f"The mechanism {when}, later ones darker, and the path of its points"
 
 
@@ -190,7 +205,9 @@ def _energy(run: Run):
     figure, (top, bottom) = new_figure(2, sharex=True, height_ratios=(3, 1))
     top.plot(t.time, t.kinetic, label="kinetic")
     top.plot(t.time, t.potential, label="potential")
-    top.plot(t.time, t.kinetic + t.potential, label="total", color="0.2")
+    if t.compliance is not None:
+        top.plot(t.time, np.sum(t.compliance.stored, axis=-1), label="in contacts")
+    top.plot(t.time, t.energy, label="total", color="0.2")
     for name, label in BOOKED.items():
         if np.any(np.asarray(getattr(t, name)) != 0):
             top.plot(t.time, getattr(t, name), "--", lw=1.2, label=label)

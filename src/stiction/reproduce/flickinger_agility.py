@@ -42,7 +42,7 @@ from stiction.report.agility import (
 from stiction.report.figures import new_figure
 from stiction.report.progress import progress
 from stiction.reproduce.registry import Check, Reproduction, check_below, reproduces
-from stiction.scenes.contact import build_law
+from stiction.scenes.contact import hybrid_law
 from stiction.scenes.library import load
 from stiction.scenes.read import read_scenario
 from stiction.scenes.run import Run, run_scenario
@@ -95,7 +95,7 @@ def study() -> tuple[Study, Correlation]:
     """Jumps from random postures of the femur and the tibia, coxa and body straight."""
     stance, limits = leg()
     scenario, _ = read_scenario("jumping-leg")
-    law = build_law(scenario.contact, stance.contacts)
+    law = hybrid_law(scenario.contact, stance.contacts)
     narrow = hold(stance, limits, jnp.asarray(posture("guess")), JOINTS)
     done = jump_study(stance, narrow, direction(), JUMPS, law=law,
                       each=lambda batches: progress(batches, "jumping"))  # fmt: skip

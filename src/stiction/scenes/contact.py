@@ -5,10 +5,12 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._errors import InputError, unknown
-from stiction.engines import Hybrid
+from stiction._errors import InputError
+from stiction.engines import Compliant, Hybrid, Stepping
 from stiction.mechanism import Mechanism
-from stiction.scenes.scenario import ContactFields, FieldFields, GroundFields, PerContact, Scenario
+from stiction.scenes.compliant import compliant_law
+from stiction.scenes.per_contact import per_contact
+from stiction.scenes.scenario import ContactFields, FieldFields, GroundFields, Scenario
 from stiction.surfaces import (
     Contacts,
     HeightField,
@@ -61,7 +63,12 @@ def build_ground(fields: GroundFields, mechanism: Mechanism, has_field: bool) ->
     return planes(list(np.asarray(ground.position)), rotations, list(ground.names), motion)
 
 
-def build_law(fields: ContactFields, contacts: Contacts) -> Hybrid:
+def build_law(fields: ContactFields, contacts: Contacts) -> Hybrid | Compliant:
+    """The law that a scenario names."""
+    return LAWS[fields.law or "hybrid"](fields, contacts)
+
+
+def hybrid_law(fields: ContactFields, contacts: Contacts) -> Hybrid:
     """The hybrid law of a scenario."""
     defaults = ContactFields()
     names = (
@@ -83,24 +90,27 @@ def build_law(fields: ContactFields, contacts: Contacts) -> Hybrid:
     )
 
 
-def per_contact(
-    field: str, given: PerContact, default: PerContact, contacts: Contacts
-) -> jnp.ndarray:
-    """One value for each contact."""
-    n = contacts.count
-    if isinstance(given, dict):
-        values = np.full(n, default, float)
-        for name, value in given.items():
-            if name not in contacts.names:
-                raise unknown(f"contact in `contact.{field}`", name, contacts.names)
-            values[contacts.names.index(name)] = value
-        return jnp.asarray(values)
-    if isinstance(given, list) and len(given) != n:
-        raise InputError(
-            f"`contact.{field}` must be one number or {n} (one for each contact:"
-            f" {', '.join(contacts.names)}), got {len(given)}"
-        )
-    return jnp.asarray(np.broadcast_to(np.array(given, float), (n,)).copy())
+def build_stepping(scenario: Scenario, contacts: Contacts) -> Stepping:
+    """The law of a scenario that goes in fixed steps."""
+    fields, defaults = scenario.contact, ContactFields()
+    names = ("restitution", "mu_static", "mu_dynamic", "rest_speed")
+    values = {
+        name: per_contact(name, getattr(fields, name), getattr(defaults, name), contacts)
+        for name in names
+    }
+    return Stepping(
+        dt=scenario.solver.dt,
+        **values,
+        energetic=None if fields.energetic == "off" else fields.energetic,
+        tolerance=fields.tolerance,
+        solver=fields.solver,
+        restitution_law=fields.restitution_law,
+        iterations=fields.iterations,
+        sides=fields.sides,
+    )
+
+
+LAWS = {"hybrid": hybrid_law, "compliant": compliant_law}
 
 
 def _height_field(fields: FieldFields | None, folder: Path) -> HeightField | None:

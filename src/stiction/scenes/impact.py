@@ -11,13 +11,13 @@ import numpy as np
 
 from stiction._arrays import Array
 from stiction._errors import InputError
-from stiction.engines import Hybrid, Solver, events_of, simulate
+from stiction.engines import Hybrid, events_of, simulate
 from stiction.engines.contact_dynamics import contact_dynamics, kinetic
 from stiction.engines.happenings import APPROACH, REST, TOUCH
 from stiction.impacts import ONE_CONTACT, ImpactProblem, impact_forces, impact_law
 from stiction.mechanism import Mechanism
-from stiction.scenes.contact import build_contacts, build_law
-from stiction.scenes.run import build_control, build_mechanism, initial_state
+from stiction.scenes.contact import build_contacts, hybrid_law
+from stiction.scenes.run import build_control, build_mechanism, build_solver, initial_state
 from stiction.scenes.scenario import Scenario
 from stiction.surfaces import Contacts
 
@@ -33,6 +33,10 @@ LAWS = {
     "newton": ("newton", "off", False),
     "poisson": ("poisson", "off", False),
     "stronge": ("stronge", "off", False),
+    "lcp (square)": ("lcp", "off", False),
+    "lcp (square), poisson": ("lcp-poisson", "off", False),
+    "lcp (cone)": ("lcp-cone", "off", False),
+    "lcp (cone), poisson": ("lcp-cone-poisson", "off", False),
     "no-slip, in sequence": ("no-slip", "off", True),
     "dissipation, in sequence": ("dissipation", "off", True),
 }
@@ -63,7 +67,7 @@ def find_impact(scenario: Scenario, folder: Path, *, at_start: bool) -> Impact:
     contacts = build_contacts(scenario, mechanism, folder)
     if contacts is None:
         raise InputError("nothing in this scene can touch: there is no impact to resolve")
-    law = build_law(scenario.contact, contacts)
+    law = hybrid_law(scenario.contact, contacts)
     time = 0.0
     if not at_start:
         time, q, v = _state_before(scenario, mechanism, q, v, contacts, law)
@@ -140,7 +144,6 @@ def _state_before(
     scenario: Scenario, mechanism: Mechanism, q: Array, v: Array, contacts: Contacts, law: Hybrid
 ) -> tuple[float, Array, Array]:
     """Time and state just before the first impact."""
-    fields = scenario.solver
     trajectory = simulate(
         mechanism,
         q,
@@ -150,7 +153,7 @@ def _state_before(
         law=law,
         control=build_control(scenario, mechanism),
         samples=2,
-        solver=Solver(fields.rtol, fields.atol, fields.method, fields.max_steps),
+        solver=build_solver(scenario.solver, law),
         max_events=scenario.contact.max_events,
         throw=False,
     )

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array
 from stiction._errors import InputError
-from stiction.engines import Solver, simulate
+from stiction.engines import PhasedControl, simulate
 from stiction.mechanism import Mechanism
 from stiction.motions import Motions, motions_of_mechanism
-from stiction.scenes.contact import build_contacts, build_law
-from stiction.scenes.run import build_control, build_mechanism, initial_state
+from stiction.scenes.contact import build_contacts, hybrid_law
+from stiction.scenes.run import build_control, build_mechanism, build_solver, initial_state
 from stiction.scenes.scenario import Scenario
 from stiction.surfaces import Contacts
 
@@ -50,8 +50,12 @@ def motions_at(scenario: Scenario, folder: Path, time: float) -> SceneState:
     contacts = build_contacts(scenario, mechanism, folder)
     if contacts is None:
         raise InputError("nothing in this scene can touch: every state allows one motion")
-    law = build_law(scenario.contact, contacts)
-    control, fields = build_control(scenario, mechanism), scenario.solver
+    law = hybrid_law(scenario.contact, contacts)
+    control = build_control(scenario, mechanism)
+    if isinstance(control, PhasedControl):
+        raise InputError(
+            "`control` must not have phases here: what they command depends on what was before"
+        )
     if time > 0:
         end = simulate(
             mechanism,
@@ -62,7 +66,7 @@ def motions_at(scenario: Scenario, folder: Path, time: float) -> SceneState:
             law=law,
             control=control,
             samples=2,
-            solver=Solver(fields.rtol, fields.atol, fields.method, fields.max_steps),
+            solver=build_solver(scenario.solver, law),
             max_events=scenario.contact.max_events,
         )
         q, v = end.q[-1], end.v[-1]

@@ -10,12 +10,23 @@ import numpy as np
 
 from stiction._arrays import Array
 from stiction._errors import InputError, unknown
-from stiction.engines import Event, HarmonicControl, Solver, Trajectory, events_of, simulate
-from stiction.engines.runge_kutta import TABLEAUS
+from stiction.engines import (
+    Compliant,
+    Event,
+    HarmonicControl,
+    Hybrid,
+    PhasedControl,
+    Solver,
+    Stepping,
+    Trajectory,
+    default_solver,
+    events_of,
+    simulate,
+)
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
-from stiction.scenes.contact import build_contacts, build_law
-from stiction.scenes.scenario import Scenario
+from stiction.scenes.contact import build_contacts, build_law, build_stepping, hybrid_law
+from stiction.scenes.scenario import PhaseFields, Scenario, SolverFields
 from stiction.surfaces import Contacts, find_contacts
 
 if TYPE_CHECKING:
@@ -58,8 +69,10 @@ class Run:
         """Which motions rigid bodies allow at a state, in words."""
         from stiction.motions import motions_of_mechanism
 
-        law = build_law(self.scenario.contact, contacts)
+        law = hybrid_law(self.scenario.contact, contacts)
         control = build_control(self.scenario, self.mechanism)
+        if isinstance(control, PhasedControl) or self.scenario.jump is not None:
+            return "which ones is not looked for where commands have phases"
         no_modes = jnp.zeros(contacts.count, int)
         try:
             answer = motions_of_mechanism(
@@ -89,26 +102,29 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
     control: Any = build_control(scenario, mechanism)
     if scenario.jump is not None:
         q, control = build_jump(scenario, mechanism, contacts, q)
-    solver = scenario.solver
-    if contacts is not None and solver.method not in TABLEAUS:
-        raise InputError(
-            f"`solver.method` must be one of {', '.join(TABLEAUS)} where things touch,"
-            f" got {solver.method}"
-        )
+    law = _law(scenario, contacts)
     trajectory = simulate(
         mechanism,
         q,
         v,
         until=scenario.until,
         contacts=contacts,
-        law=None if contacts is None else build_law(scenario.contact, contacts),
+        law=law,
         control=control,
         samples=scenario.samples,
-        solver=Solver(solver.rtol, solver.atol, solver.method, solver.max_steps),
+        solver=build_solver(scenario.solver, law),
         max_events=scenario.contact.max_events,
         throw=False,
     )
     return Run(scenario, mechanism, contacts, trajectory.to_numpy(), control)
+
+
+def _law(scenario: Scenario, contacts: Contacts | None) -> Hybrid | Stepping | Compliant | None:
+    if contacts is None:
+        return None
+    if scenario.contact.law == "stepping":
+        return build_stepping(scenario, contacts)
+    return build_law(scenario.contact, contacts)
 
 
 def build_mechanism(scenario: Scenario, folder: Path) -> Mechanism:
@@ -200,10 +216,40 @@ def build_jump(
     return q, control
 
 
-def build_control(scenario: Scenario, mechanism: Mechanism) -> HarmonicControl:
+def build_solver(fields: SolverFields, law: Any) -> Solver:
+    """Method and tolerances; where a scenario has none, those that suit the law."""
+    default = default_solver(law)
+    rtol = default.rtol if fields.rtol is None else fields.rtol
+    atol = rtol / 10 if fields.atol is None else fields.atol
+    return Solver(rtol, atol, fields.method, fields.max_steps)
+
+
+def build_control(scenario: Scenario, mechanism: Mechanism) -> HarmonicControl | PhasedControl:
     """The commands of all actuators."""
     table = np.zeros((4, mechanism.nu))
+    phases: list[list[PhaseFields]] = [[] for _ in range(mechanism.nu)]
     for name, fields in scenario.control.items():
         i = mechanism.actuator(name)
         table[:, i] = fields.offset, fields.amplitude, fields.frequency, fields.phase
-    return HarmonicControl(*(jnp.asarray(row) for row in table))
+        phases[i] = fields.phases
+    harmonic = HarmonicControl(*(jnp.asarray(row) for row in table))
+    return _phased(harmonic, phases, mechanism) if any(phases) else harmonic
+
+
+def _phased(
+    harmonic: HarmonicControl, phases: list[list[PhaseFields]], mechanism: Mechanism
+) -> PhasedControl:
+    """Tables of all phases of all actuators, the shorter ones filled up with nothing."""
+    most = max(map(len, phases))
+    powers = max(len(p.desired) for row in phases for p in row)
+    end = np.full((mechanism.nu, most), np.inf)
+    offset, gain, relative = (np.zeros_like(end) for _ in range(3))
+    desired = np.zeros((*end.shape, max(powers, 1)))
+    for i, row in enumerate(phases):
+        for j, p in enumerate(row):
+            end[i, j] = np.inf if p.until is None else p.until
+            offset[i, j], gain[i, j], relative[i, j] = p.offset, p.gain, p.relative
+            desired[i, j, : len(p.desired)] = p.desired
+    length_of_q = mechanism.actuators.length_of_q
+    tables = (jnp.asarray(x) for x in (end, offset, gain, relative, desired))
+    return PhasedControl(harmonic, length_of_q, *tables)

@@ -4,6 +4,7 @@ A scenario is TOML or YAML. Unknown fields are errors; every field can be overri
 line with `--set path=value`. What a file leaves out has the default given here.
 """
 
+import itertools
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -61,8 +62,9 @@ class ContactFields(_Strict):
     """What contacts do. Values may differ by contact: a list, or a table by contact's name."""
 
     law: Annotated[
-        Literal["hybrid", "none"] | None,
-        Field(description="hybrid: exact events; none: nothing touches; by default hybrid if"
+        Literal["hybrid", "stepping", "compliant", "none"] | None,
+        Field(description="hybrid: rigid, exact events; stepping: rigid, fixed steps of solver.dt;"
+              " compliant: springs, dampers, bristles; none: nothing touches; by default hybrid if"
               " anything can touch"),
     ] = None  # fmt: skip
     points: Annotated[
@@ -95,7 +97,59 @@ class ContactFields(_Strict):
     sequence: Annotated[
         bool, Field(description="whether simultaneous impacts are resolved one after the other")
     ] = False
+    normal: Annotated[
+        Literal[
+            "hunt-crossley", "asymmetric", "spring-damper", "lankarani-nikravesh", "flores",
+            "gonthier", "carvalho-martins",
+        ],
+        Field(description="compliant: the law along the normal"),
+    ] = "hunt-crossley"  # fmt: skip
+    stiffness: Annotated[PerContact, Field(description="compliant: k [N/m^n]")] = 1e5
+    exponent: Annotated[
+        PerContact | None,
+        Field(description="compliant: n; by default 1, and 3/2 for the laws of the literature"),
+    ] = None
+    alpha: Annotated[
+        PerContact | None,
+        Field(description="compliant: slope of the restitution at low speed [s/m]; by default from"
+              " restitution, or 0.5"),
+    ] = None  # fmt: skip
+    alpha_parting: Annotated[
+        PerContact | None, Field(description="asymmetric: alpha while parting [s/m]")
+    ] = None
+    impact_speed: Annotated[
+        PerContact, Field(description="compliant: speed at which restitution is wanted [m/s]")
+    ] = 1.0
+    damping: Annotated[PerContact, Field(description="spring-damper: b [N s/m]")] = 100.0
+    tangential: Annotated[
+        Literal["bristle", "coulomb", "stribeck", "none"],
+        Field(description="compliant: the law of friction; only the bristle truly sticks"),
+    ] = "bristle"
+    bristle_stiffness: Annotated[
+        PerContact | None, Field(description="bristle: k [N/m]; by default the normal stiffness")
+    ] = None
+    bristle_damping: Annotated[
+        PerContact | None,
+        Field(description="bristle: c [N s/m]; by default 5 ms times its stiffness"),
+    ] = None
+    slip_speed: Annotated[
+        PerContact, Field(description="coulomb, stribeck: below it friction is viscous [m/s]")
+    ] = 1e-4
     max_events: Annotated[int, Field(ge=1)] = 2_000
+    solver: Annotated[
+        Literal["newton", "admm", "lcp"],
+        Field(description="of stepping: friction cones to rounding, or by a fixed number of"
+              " iterations; or pyramids by Lemke's method"),
+    ] = "newton"  # fmt: skip
+    iterations: Annotated[int, Field(ge=1, description="of solver admm in every step")] = 50
+    tolerance: Annotated[
+        float, Field(gt=0, description="of solver newton, a share of the largest contact velocity")
+    ] = 1e-8
+    sides: Annotated[int, Field(ge=4, description="of the pyramids of solver lcp, even")] = 8
+    restitution_law: Annotated[
+        Literal["newton", "poisson"],
+        Field(description="of stepping: restitution of velocities or of impulses"),
+    ] = "newton"
 
     @model_validator(mode="after")
     def _energy(self):
@@ -147,19 +201,54 @@ class GroundFields(_Strict):
 class SolverFields(_Strict):
     """How the motion is integrated."""
 
-    method: Literal["tsit5", "dopri5", "dopri8", "kvaerno5"] = "tsit5"
-    rtol: Annotated[float, Field(gt=0, lt=1, description="relative tolerance")] = 1e-8
-    atol: Annotated[float, Field(gt=0, description="absolute tolerance")] = 1e-9
+    method: Annotated[
+        Literal["auto", "tsit5", "dopri5", "dopri8", "kvaerno5", "rodas5p"],
+        Field(description="auto: tsit5, and rodas5p (implicit) for contacts too stiff for it"),
+    ] = "auto"
+    rtol: Annotated[
+        float | None,
+        Field(gt=0, lt=1, description="relative tolerance; by default 1e-8, compliant 1e-10"),
+    ] = None
+    atol: Annotated[
+        float | None, Field(gt=0, description="absolute tolerance; by default a tenth of rtol")
+    ] = None
     max_steps: Annotated[int, Field(ge=1)] = 20_000
+    dt: Annotated[float, Field(gt=0, description="step of contact.law stepping [s]")] = 1e-3
 
 
-class HarmonicFields(_Strict):
-    """The command of one actuator: offset + amplitude sin(2 pi frequency t + phase)."""
+class PhaseFields(_Strict):
+    """A part of a command: offset + gain (desired(t) - length), t from the phase's beginning."""
+
+    until: Annotated[float | None, Field(gt=0, description="its end [s]; the last has none")] = None
+    offset: float = 0.0
+    gain: Annotated[float, Field(description="of position control [N/m or N m/rad]")] = 0.0
+    desired: Annotated[
+        Vector, Field(description="length wanted: coefficients of 1, t, t², ... [m or rad]")
+    ] = []
+    relative: Annotated[
+        bool, Field(description="whether desired counts from the length at the phase's beginning")
+    ] = False
+
+
+class CommandFields(_Strict):
+    """The command of one actuator: offset + amplitude sin(2 pi frequency t + phase), and phases."""
 
     offset: float = 0.0
     amplitude: float = 0.0
     frequency: Annotated[float, Field(ge=0, description="[Hz]")] = 0.0
     phase: Annotated[float, Field(description="[rad]")] = 0.0
+    phases: Annotated[list[PhaseFields], Field(description="added one after the other")] = []
+
+    @model_validator(mode="after")
+    def _in_order(self):
+        ends = [p.until for p in self.phases[:-1]]
+        if None in ends or any(b <= a for a, b in itertools.pairwise(e for e in ends if e)):
+            raise ValueError(
+                "'phases' must each have an 'until' after the one before, but the last"
+            )
+        if self.phases and self.phases[0].relative:
+            raise ValueError("'phases' must not begin with a 'relative' one")
+        return self
 
 
 class JumpFields(_Strict):
@@ -195,7 +284,7 @@ class Scenario(_Strict):
     mechanism: MechanismFields
     start: StartFields = StartFields()
     control: Annotated[
-        dict[str, HarmonicFields], Field(description="commands by actuator name")
+        dict[str, CommandFields], Field(description="commands by actuator name")
     ] = {}
     jump: Annotated[
         JumpFields | None, Field(description="a jump, which commands all actuators")

@@ -11,7 +11,7 @@ d       dissipation  damping per unit of elastic force and speed    s/m
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar, ScalarLike
+from stiction._arrays import Array, Float, Numbers, Scalar, ScalarLike
 from stiction._checks import (
     require_at_least,
     require_positive,
@@ -21,12 +21,12 @@ from stiction._checks import (
 from stiction.laws.normal.base import AbstractPowerSpring
 
 
-def dissipation_from_alpha(alpha: ScalarLike) -> Scalar:
+def dissipation_from_alpha(alpha: Numbers) -> Float[Array, "..."]:
     r"""$d = \tfrac32 \alpha$ [s/m], from $\lambda = \tfrac32 \alpha k$, marhefka (7, 18)."""
     return 1.5 * jnp.asarray(alpha)
 
 
-def alpha_from_dissipation(dissipation: ScalarLike) -> Scalar:
+def alpha_from_dissipation(dissipation: Numbers) -> Float[Array, "..."]:
     r"""$\alpha = \tfrac23 d$ [s/m]: at low speed $e \approx 1 - \alpha v_i$, marhefka (5)."""
     return jnp.asarray(dissipation) / 1.5
 
@@ -77,9 +77,9 @@ class HuntCrossley(AbstractHuntCrossley):
     def from_alpha(
         cls,
         *,
-        stiffness: ScalarLike,
-        alpha: ScalarLike,
-        exponent: ScalarLike = 1.0,
+        stiffness: Numbers,
+        alpha: Numbers,
+        exponent: Numbers = 1.0,
         clamp: bool = True,
     ) -> "HuntCrossley":
         r"""The document's form, $\lambda = \tfrac32 \alpha k$, marhefka (6, 7).
@@ -98,10 +98,10 @@ class HuntCrossley(AbstractHuntCrossley):
     def from_restitution(
         cls,
         *,
-        stiffness: ScalarLike,
-        restitution: ScalarLike,
-        impact_speed: ScalarLike,
-        exponent: ScalarLike = 1.0,
+        stiffness: Numbers,
+        restitution: Numbers,
+        impact_speed: Numbers,
+        exponent: Numbers = 1.0,
         clamp: bool = True,
     ) -> "HuntCrossley":
         """The law that gives a wanted restitution at one impact speed, exactly.
@@ -117,5 +117,5 @@ class HuntCrossley(AbstractHuntCrossley):
 
         require_restitution("restitution", restitution, zero=False)
         require_positive("impact_speed", impact_speed, "m/s")
-        d = dissipation_for_restitution(restitution, impact_speed)
+        d = jnp.vectorize(dissipation_for_restitution)(restitution, impact_speed)
         return cls(stiffness=stiffness, dissipation=d, exponent=exponent, clamp=clamp)

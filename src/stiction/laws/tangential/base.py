@@ -45,6 +45,10 @@ class AbstractTangentialLaw(eqx.Module):
         """
 
     @abc.abstractmethod
+    def margin(self, state: State, velocity: Tangent, normal_force: ScalarLike) -> Scalar:
+        """How far inside the friction cone the contact is [N]: it sticks down to 0, then slips."""
+
+    @abc.abstractmethod
     def energy(self, state: State) -> Scalar:
         """Energy stored in the state [J], for the ledger."""
 
@@ -62,6 +66,11 @@ class AbstractSlidingLaw(AbstractTangentialLaw):
     def state_rate(self, state: State, velocity: Tangent, normal_force: ScalarLike) -> State:
         del state, velocity, normal_force
         return None
+
+    def margin(self, state: State, velocity: Tangent, normal_force: ScalarLike) -> Scalar:
+        """Such a law always slips."""
+        del state, normal_force
+        return -jnp.ones_like(velocity[0])
 
     def energy(self, state: State) -> Scalar:
         del state

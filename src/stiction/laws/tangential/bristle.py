@@ -9,7 +9,7 @@ c       damping       damping of the bristle                         N·s/m
 
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar, ScalarLike
+from stiction._arrays import Array, Float, Numbers, Scalar, ScalarLike
 from stiction._checks import require_at_least, require_positive, to_float
 from stiction.laws.tangential.base import AbstractTangentialLaw, Tangent
 from stiction.laws.tangential.stribeck import require_friction_pair, stribeck_coefficient
@@ -56,12 +56,12 @@ class Bristle(AbstractTangentialLaw):
     def __init__(
         self,
         *,
-        mu_static: ScalarLike,
-        stiffness: ScalarLike,
-        damping: ScalarLike,
-        mu_dynamic: ScalarLike | None = None,
-        stribeck_speed: ScalarLike = 1e-2,
-        stribeck_power: ScalarLike = 1.0,
+        mu_static: Numbers,
+        stiffness: Numbers,
+        damping: Numbers,
+        mu_dynamic: Numbers | None = None,
+        stribeck_speed: Numbers = 1e-2,
+        stribeck_power: Numbers = 1.0,
     ):
         self.mu_static = to_float(mu_static)
         self.mu_dynamic = to_float(mu_static if mu_dynamic is None else mu_dynamic)
@@ -89,6 +89,13 @@ class Bristle(AbstractTangentialLaw):
     def force(self, state: Tangent, velocity: Tangent, normal_force: ScalarLike) -> Tangent:
         trial = self.stiffness * state + self.damping * velocity
         return -self._scale(trial, velocity, normal_force) * trial
+
+    def margin(self, state: Tangent, velocity: Tangent, normal_force: ScalarLike) -> Scalar:
+        trial = self.stiffness * state + self.damping * velocity
+        squared = trial @ trial
+        loaded = squared > 0
+        size = jnp.where(loaded, jnp.sqrt(jnp.where(loaded, squared, 1.0)), 0.0)
+        return self._coefficient(velocity) * jnp.asarray(normal_force) - size
 
     def energy(self, state: Tangent) -> Scalar:
         return 0.5 * self.stiffness * (state @ state)
