@@ -5,6 +5,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
+# Ten that differ, more than the style of figures has.
+COLOURS = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "black", "0.6", "#8c564b",
+    "#aa0000",
+)  # fmt: skip
 STYLES = {
     "stiction": "o-", "MuJoCo": "s--", "Drake": "^:", "DART": "v-.", "PyBullet": "D--",
     "Siconos": "P",
@@ -70,7 +75,7 @@ def summary(rows: list[Row], wanted: float, over: dict[str, str]) -> list[dict[s
 
 def draw_rows(axis: Any, rows: list[Row], wanted: float) -> None:
     """Error against time, a line for each engine."""
-    axis.set_prop_cycle(color=[f"C{i}" for i in range(5)] + ["k", "0.6", "tab:brown", "m", "r"])
+    axis.set_prop_cycle(color=COLOURS)
     for engine in dict.fromkeys(r.engine for r in rows):
         these = [r for r in rows if r.engine == engine]
         style = STYLES[engine.split(",")[0]]

@@ -40,6 +40,7 @@ _PUBLIC = {
     "AbstractSwitchingControl": "stiction.engines",
     "events_of": "stiction.engines",
     "Solver": "stiction.engines",
+    "Stepping": "stiction.engines",
     "Trajectory": "stiction.engines",
     "simulate": "stiction.engines",
     "possible_motions": "stiction.motions",

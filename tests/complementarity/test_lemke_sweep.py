@@ -34,8 +34,8 @@ def by_quantecon(M, q):
 @pytest.mark.parametrize(
     ("n", "count"), [(2, 2500), (3, 2500), (8, 2500), (24, 1500), (40, 600), (72, 400)]
 )
-def test_positive_definite_problems_are_solved_as_quantecon_does(rng, n, count):
-    M, q = lcp_problems.positive_definite(rng, count, n)
+def test_positive_definite_problems_are_solved_as_quantecon_does(rng, n, count, cases):
+    M, q = lcp_problems.positive_definite(rng, cases(count), n)
     z, _ = solve(M, q)
     peer, trusted = by_quantecon(M, q)
     assert trusted.mean() > 0.99
@@ -48,9 +48,9 @@ def test_positive_definite_problems_are_solved_as_quantecon_does(rng, n, count):
 @pytest.mark.parametrize(
     ("n", "count"), [(2, 200), (3, 200), (8, 200), (24, 200), (40, 100), (72, 100)]
 )
-def test_semidefinite_problems_are_solved_to_the_same_w(rng, n, count):
+def test_semidefinite_problems_are_solved_to_the_same_w(rng, n, count, cases):
     """z is one of many, but M z is the same for all solutions when M is symmetric semidefinite."""
-    M, q = lcp_problems.semidefinite(rng, count, n)
+    M, q = lcp_problems.semidefinite(rng, cases(count), n)
     z, _ = solve(M, q)
     peer, trusted = by_quantecon(M, q)
     assert trusted.any()
@@ -60,9 +60,9 @@ def test_semidefinite_problems_are_solved_to_the_same_w(rng, n, count):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "count"), [(8, 300), (24, 300), (40, 200), (72, 200)])
-def test_friction_problems_of_stewart_and_trinkle_are_all_solved(rng, n, count):
+def test_friction_problems_of_stewart_and_trinkle_are_all_solved(rng, n, count, cases):
     """Copositive, not semidefinite; half with redundant contacts. Peers fail on many of these."""
-    solve(*lcp_problems.friction(rng, count, n))
+    solve(*lcp_problems.friction(rng, cases(count), n))
 
 
 @pytest.mark.slow

@@ -10,12 +10,14 @@ import typer
 
 from stiction._errors import InputError, RunError
 from stiction.cli import (
+    capability,
     grf,
     identify,
     impact,
     info,
     jump,
     motions,
+    posture,
     reproduce,
     restitution,
     run,
@@ -62,6 +64,8 @@ app.command()(jump.jump)
 app.command()(restitution.restitution)
 app.command()(translate.translate)
 app.command()(identify.identify)
+app.command()(capability.capability)
+app.command()(posture.posture)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -37,9 +37,9 @@ def impact(
 ) -> int:
     """Resolve the first impact of a scene, or that of a state given by --q and --v, by all laws.
 
-    Laws: no-slip and dissipation (flickinger), newton, poisson, stronge; with energy under control
-    by scaling or as a constraint; all contacts at once or in sequence. A law that creates energy is
-    marked. Forces are the least that would do the impact's work in 1 ms.
+    Laws: no-slip and dissipation (flickinger), newton, poisson, stronge, lcp (rodic); with energy
+    under control by scaling or as a constraint; all contacts at once or in sequence. A law that
+    creates energy is marked. Forces are the least that would do the impact's work in 1 ms.
     """
     from stiction.report.progress import working
     from stiction.scenes.read import read_scenario

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import ArrayLike, Float
+from stiction._arrays import ArrayLike, Float, ScalarLike
 from stiction._errors import InputError, unknown
 from stiction.complementarity._batching import in_parts_on_cpu
 from stiction.complementarity._solution import RESULTS, Solution, raise_unless_solved
@@ -45,7 +45,7 @@ def solve_cone(
     mu: Float[ArrayLike, " n_contacts"],
     *,
     method: ConeMethod = "newton",
-    tolerance: float | None = 1e-10,
+    tolerance: ScalarLike | None = 1e-10,
     max_iterations: int | None = None,
     guess: Float[ArrayLike, " n"] | None = None,
     preload: Float[ArrayLike, " n_contacts"] | None = None,

@@ -64,15 +64,15 @@ def central_path(
         defect = u - raise_normals(y, -lift)
         slope = jnp.pad(-options.coupling * y[:, :-1] / speed[:, None], ((0, 0), (0, 1)))
         T = identity[None] + identity[-1][None, :, None] * slope[:, None, :]
-        H = _scaling(x, y)
+        H = scaling(x, y)
         factors = lu_factor(problem.W + block_diagonal(T @ H))
         # Short steps mean a point near the boundary: centre more.
         centering = jnp.clip((1 - state.length) ** 2, options.least_centering, 0.8)
-        goal = centering * tau * _inverse(x) - y
+        goal = centering * tau * cone_inverse(x) - y
         right = jnp.einsum("ijk,ik->ij", T, goal) - defect
         dx = lu_solve(factors, right.reshape(-1)).reshape(x.shape)
         dy = goal - jnp.einsum("ijk,ik->ij", H, dx)
-        length = jnp.minimum(_to_boundary(x, dx), _to_boundary(y, dy))
+        length = jnp.minimum(to_boundary(x, dx), to_boundary(y, dy))
         length = jnp.minimum(options.to_boundary * length, 1)
         x_next, y_next = x + length * dx, y + length * dy
         inside = jnp.all(_determinant(x_next) > 0) & jnp.all(_determinant(y_next) > 0)  # not nan
@@ -110,12 +110,12 @@ def _reflect(x):
     return jnp.concatenate([-x[:, :-1], x[:, -1:]], axis=1)
 
 
-def _inverse(x):
+def cone_inverse(x):
     """Jordan inverse: x ∘ x⁻¹ = e."""
     return _reflect(x) / _determinant(x)[:, None]
 
 
-def _scaling(x, y):
+def scaling(x, y):
     """The Nesterov-Todd matrix H of each contact: symmetric, positive, H x = y."""
     size_x, size_y = jnp.sqrt(_determinant(x)), jnp.sqrt(_determinant(y))
     unit_x, unit_y = x / size_x[:, None], y / size_y[:, None]
@@ -125,7 +125,7 @@ def _scaling(x, y):
     return (size_y / size_x)[:, None, None] * (2 * w[:, :, None] * w[:, None, :] - mirror[None])
 
 
-def _to_boundary(x, dx):
+def to_boundary(x, dx):
     """The longest step that keeps every contact in its cone."""
     a, c = _determinant(dx), _determinant(x)
     b = x[:, -1] * dx[:, -1] - jnp.sum(x[:, :-1] * dx[:, :-1], axis=1)

@@ -64,7 +64,7 @@ def solve_impact(
         W: Delassus matrix, rows tangential then normal of each contact [1/kg].
         velocity: Relative velocities u⁻ before the impact [m/s].
         mu: Friction coefficients [-].
-        restitution: Coefficients e in [0, 1] [-].
+        restitution: Coefficients e, between 0 and 1.
         law: `"newton"` or `"poisson"`.
         friction: `"cone"` (exact), `"pyramid"`, or `"square"` (the document's).
         n_sides: Sides of the pyramid.

@@ -9,9 +9,11 @@ from stiction.engines.control import (
 )
 from stiction.engines.events import Event, events_of, rest_time
 from stiction.engines.hybrid import Hybrid
+from stiction.engines.index_sets import EventSets, IndexSets, index_sets
 from stiction.engines.result import RESULTS, Compliance, Trajectory
 from stiction.engines.simulate import default_solver, simulate
 from stiction.engines.solver import Solver
+from stiction.engines.stepping import Stepping
 
 __all__ = [
     "RESULTS",
@@ -19,13 +21,17 @@ __all__ = [
     "Compliance",
     "Compliant",
     "Event",
+    "EventSets",
     "HarmonicControl",
     "Hybrid",
+    "IndexSets",
     "PhasedControl",
     "Solver",
+    "Stepping",
     "Trajectory",
     "default_solver",
     "events_of",
+    "index_sets",
     "no_control",
     "rest_time",
     "simulate",

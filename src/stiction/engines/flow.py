@@ -51,8 +51,8 @@ _GAP_ATOL, _GAP_RTOL = 1e-5, 1e-3  # by how much a step may be wrong about a gap
 # What the ledger books [J]; all but the last entry are integrated along with the motion.
 LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work", "impact_loss")
 
-# Mechanisms with more freedoms are left in arrays: their scalars would be too many.
-WRITTEN_OUT = 9
+# Mechanisms with more freedoms (such as free bodies) are left in arrays: as fast, sooner compiled.
+WRITTEN_OUT = 5
 
 
 class Mode(eqx.Module):

@@ -18,6 +18,7 @@ from stiction.engines.contact_dynamics import ContactDynamics, kinetic
 from stiction.engines.flow import Flow, Mode, Seen, State, contact_power
 from stiction.engines.forces import OPEN, SLIP, STICK
 from stiction.engines.modes import select_modes
+from stiction.engines.records import Packing
 from stiction.impacts.no_slip import no_slip
 from stiction.impacts.problem import ImpactProblem
 from stiction.impacts.slow import bring_to_rest
@@ -112,6 +113,23 @@ def quiet(
         speed=none,
         acceleration=none,
     )
+
+
+class FlagsOnly(Packing):
+    """Of an event only what the loop itself asks for, when no list of events is kept."""
+
+    def __init__(self, template: Happening):
+        super().__init__((template.tangential, template.suspicious))
+        self.template = template
+
+    def pack(self, tree: Happening, dtype: Any) -> Float[Array, "2"]:
+        """The flags."""
+        return super().pack((tree.tangential, tree.suspicious), dtype)
+
+    def unpack(self, vector: Float[Array, "2"]) -> Happening:
+        """An event with these flags, of which nothing else is known."""
+        flags = super().unpack(vector)
+        return eqx.tree_at(lambda h: (h.tangential, h.suspicious), self.template, flags)
 
 
 def touches(d: ContactDynamics, mode: Mode) -> tuple[Bool[Array, "n"], Bool[Array, "n"]]:

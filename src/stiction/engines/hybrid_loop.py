@@ -25,7 +25,7 @@ from stiction._scalars import write_out
 from stiction.engines.event_search import Search, grazing, search_event, select
 from stiction.engines.flow import AbstractFlow, Arrival, Mode, Seen, State
 from stiction.engines.forces import OPEN
-from stiction.engines.happenings import GUARD, START, Cause, Happening, quiet
+from stiction.engines.happenings import GUARD, START, Cause, FlagsOnly, Happening, quiet
 from stiction.engines.records import Packing, Records, Row, add, no_records
 from stiction.engines.runge_kutta import next_step
 from stiction.engines.solver import Solver
@@ -82,7 +82,7 @@ def run_loop(
     rows: int,
     log: int,
     max_events: int,
-) -> tuple[Loop, Row, Array, Happening]:
+) -> tuple[Loop, Row, Array, Happening | None]:
     """Simulate from y0 over `until` seconds.
 
     Args:
@@ -97,10 +97,13 @@ def run_loop(
         max_events: Events after which the run ends.
 
     Returns:
-        The end, the states kept and their number, and the events.
+        The end, the states kept and their number, and the events, if they are kept.
     """
     start, what = _start(flow, y0, until)
-    row, happening, dtype = Packing(_row(start)), Packing(what), y0.q.dtype
+    row, dtype = Packing(_row(start)), y0.q.dtype
+    happening = Packing(what) if log else FlagsOnly(what)
+    current = happening.pack(what, dtype)
+    start = eqx.tree_at(lambda s: s.current, start, current)
     contacts = flow.contacts.count
 
     def event(s: Loop) -> Loop:
@@ -212,7 +215,8 @@ def run_loop(
     kept = Kept(no_records(row.size, rows, dtype), no_records(happening.size, log, dtype))
     s, kept = jax.lax.while_loop(lambda c: c[0].status == RUNNING, one_pass, (start, kept))
     packed = kept.rows.vectors, kept.log.vectors
-    return s, row.unpack(packed[0]), kept.rows.count, happening.unpack(packed[1])
+    events = happening.unpack(packed[1]) if log else None
+    return s, row.unpack(packed[0]), kept.rows.count, events
 
 
 def _row(s: Loop) -> Row:
@@ -243,7 +247,7 @@ def _start(flow: AbstractFlow, y0: State, until: Scalar) -> tuple[Loop, Happenin
         ),
         phase=jnp.asarray(EVENT),
         cause=nobody,
-        current=Packing(what).pack(what, dtype),
+        current=jnp.zeros(0, dtype),  # its length depends on what is kept
         steps=whole,
         events=whole,
         cascade=whole,

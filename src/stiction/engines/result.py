@@ -70,6 +70,8 @@ class Trajectory(eqx.Module):
     drift: Float[Array, "*batch"]  # largest gap that a kept contact had after a step [m]
     steps: Int[Array, "*batch"]  # accepted and rejected
     result: RESULTS  # type: ignore[valid-type]
+    # The largest residual of the contact problems since the sample before [m/s], if any are solved.
+    residual: Float[Array, "*batch n_samples"] | None = None
     compliance: Compliance | None = None  # of compliant contacts
 
     @property
@@ -138,6 +140,9 @@ def _dataset(trajectory: Trajectory, mechanism: Mechanism, contacts: Sequence[st
         variables["contact_force"] = variable(
             trajectory.force, "force on the body, tangents and normal", "N", "contact", "direction"
         )
+        if trajectory.residual is not None:
+            what = "largest residual of contact problems since the sample before"
+            variables["contact_residual"] = variable(trajectory.residual, what, "m/s")
         modes = ((*sampled, "contact"), np.asarray(trajectory.modes, np.int8), MODE_FLAGS)
         variables["mode"] = modes
     if trajectory.compliance is not None:

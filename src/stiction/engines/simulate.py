@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, ScalarLike
+from stiction._compile import quick_options
 from stiction._errors import InputError, unknown
 from stiction.engines.compliant import Compliant, simulate_compliant
 from stiction.engines.control import AbstractSwitchingControl, as_switching, no_control
@@ -19,12 +20,13 @@ from stiction.engines.result import RESULTS, Trajectory
 from stiction.engines.runge_kutta import EXPLICIT
 from stiction.engines.sampling import STEPS, Keep
 from stiction.engines.solver import METHODS, Solver
+from stiction.engines.stepping import Stepping, simulate_stepping
 from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts
 
 ENGINES = {Hybrid: simulate_hybrid, Compliant: simulate_compliant}
 # What each may be integrated by.
-_METHODS = {Hybrid: EXPLICIT, Compliant: STEPS}
+_METHODS = {Hybrid: EXPLICIT, Compliant: STEPS, Stepping: METHODS}
 
 
 def simulate(
@@ -34,7 +36,7 @@ def simulate(
     *,
     until: ScalarLike | Float[Array, "*batch"],
     contacts: Contacts | None = None,
-    law: Hybrid | Compliant | None = None,
+    law: Hybrid | Stepping | Compliant | None = None,
     control: Callable | AbstractSwitchingControl | None = None,
     samples: int = 501,
     solver: Solver | None = None,
@@ -54,8 +56,9 @@ def simulate(
         v: The initial velocity.
         until: Duration [s].
         contacts: What may touch, from `stiction.find_contacts`; nothing by default.
-        law: What contacts do: `Hybrid` (rigid; the default) or `Compliant`. In a batch its numbers
-            have the shape (), (n,) for each contact, (*batch,) or (*batch, n).
+        law: What contacts do, which is also the choice of the engine: `Hybrid` (rigid, exact
+            events; the default), `Stepping` (rigid, fixed steps) or `Compliant`. In a batch its
+            numbers have the shape (), (n,) for each contact, (*batch,) or (*batch, n).
         control: A function of (t, q, v, modes) giving each actuator's command, or an
             `AbstractSwitchingControl`; none by default.
         samples: Number of equally spaced times at which the motion is kept; 2 keeps only the ends,
@@ -80,7 +83,8 @@ def simulate(
         raise InputError(
             "`control` has events of its own, which free motion does not look for; give `contacts`"
         )
-    control = as_switching(no_control(mechanism.nu) if control is None else control)
+    none = jax.tree.map(lambda x: x.astype(q.dtype), no_control(mechanism.nu))
+    control = as_switching(none if control is None else control)
     end = jnp.asarray(until, q.dtype)
     batch = jnp.broadcast_shapes(q.shape[:-1], v.shape[:-1], end.shape)
     if contacts is not None:
@@ -134,26 +138,33 @@ def _traced(tree: Any) -> bool:
 
 @functools.cache
 def _compiled(*, inside_another: bool) -> Callable:
-    """The jitted program. On a processor it is compiled by XLA's older emitters where XLA has both:
-    for programs of thousands of small operations they take half the time, and what comes out is
-    as fast. A program inside another is compiled as the other one is.
-    """
-    options = {"xla_cpu_use_fusion_emitters": False}
-    if inside_another or jax.default_backend() != "cpu":
-        return eqx.filter_jit(_run)
-    try:
-        jax.jit(lambda x: x, compiler_options=options).lower(1.0).compile()
-    except jax.errors.JaxRuntimeError:
-        return eqx.filter_jit(_run)
-    return eqx.filter_jit(_run, compiler_options=options)
+    """The jitted program. One inside another is compiled as the other one is."""
+    return eqx.filter_jit(_run, compiler_options=None if inside_another else quick_options())
 
 
 def _run(
     mechanism, q, v, until, contacts, law, control, solver, keep, patterns, axes
 ) -> Trajectory:
+    stepping = isinstance(law, Stepping) and contacts is not None
+    between = law.steps_between_samples(until, keep.samples) if stepping else None
+
     def one(q, v, until, law):
         if contacts is None:
             return simulate_free(mechanism, q, v, until, control, solver, keep.samples)
+        if stepping:
+            return simulate_stepping(
+                mechanism,
+                q,
+                v,
+                until=until,
+                between=between,
+                contacts=contacts,
+                law=law,
+                control=control,
+                samples=keep.samples,
+                log=keep.max_events if keep.events else 0,
+                patterns=patterns,
+            )
         return ENGINES[type(law)](
             mechanism,
             q,

@@ -7,6 +7,7 @@ from stiction.impacts.dissipation import dissipation
 from stiction.impacts.energy import scaled
 from stiction.impacts.forces import impact_forces
 from stiction.impacts.friction_map import FrictionMap, friction_map
+from stiction.impacts.lcp import lcp
 from stiction.impacts.no_slip import no_slip
 from stiction.impacts.problem import ImpactProblem, ImpactSolution
 from stiction.impacts.routh import newton, poisson, stronge
@@ -18,6 +19,11 @@ IMPACT_LAWS = {
     "newton": newton,
     "poisson": poisson,
     "stronge": stronge,
+    "lcp": lcp,
+    "lcp-poisson": partial(lcp, restitution_law="poisson"),
+    "lcp-pyramid": partial(lcp, friction="pyramid"),
+    "lcp-cone": partial(lcp, friction="cone"),
+    "lcp-cone-poisson": partial(lcp, friction="cone", restitution_law="poisson"),
 }
 ONE_CONTACT = ("newton", "poisson", "stronge")  # laws that meet several contacts in sequence only
 ENERGY_METHODS = ("off", "scale", "constrain")

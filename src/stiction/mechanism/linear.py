@@ -14,6 +14,10 @@ from stiction._arrays import Array, Float, Tolerance
 from stiction.mechanism.spatial import cross
 
 _WRITTEN_OUT = 6  # up to this size; beyond it the program grows faster than the call costs
+# Up to this size a column at a time. It is as fast as the library, and a batch cannot wait for
+# itself: XLA on a processor runs calls into LAPACK side by side, each of which shares its batch out
+# among the same few threads and waits for them (seen with jaxlib 0.10 on two cores).
+_BY_COLUMNS = 16
 _REGULARIZATION = Tolerance(1e-9, 1e-5)  # of singular systems, relative to their scale
 _REFINEMENTS = 3  # the error falls by about the regularisation over the least eigenvalue each time
 
@@ -21,14 +25,26 @@ _REFINEMENTS = 3  # the error falls by about the regularisation over the least e
 def cholesky(M: Float[Array, "n n"]) -> Float[Array, "n n"]:
     """L with L Lᵀ = M, from the lower triangle of M."""
     n = M.shape[0]
-    if n > _WRITTEN_OUT:
+    if n > _BY_COLUMNS:
         return _library_cholesky(M)
+    if n > _WRITTEN_OUT:
+        return _cholesky_by_columns(M)
     L = [[jnp.zeros((), M.dtype)] * n for _ in range(n)]
     for j in range(n):
         L[j][j] = jnp.sqrt(M[j, j] - sum(L[j][k] * L[j][k] for k in range(j)))
         for i in range(j + 1, n):
             L[i][j] = (M[i, j] - sum(L[i][k] * L[j][k] for k in range(j))) / L[j][j]
     return jnp.stack([jnp.stack(row) for row in L])
+
+
+def _cholesky_by_columns(M: Float[Array, "n n"]) -> Float[Array, "n n"]:
+    columns = []
+    rest = M
+    for j in range(M.shape[0]):
+        column = rest[:, 0] / jnp.sqrt(rest[0, 0])
+        columns.append(jnp.concatenate([jnp.zeros(j, M.dtype), column]))
+        rest = rest[1:, 1:] - column[1:, None] * column[None, 1:]
+    return jnp.stack(columns, axis=1)
 
 
 @jax.custom_jvp
@@ -47,19 +63,33 @@ def _library_cholesky_jvp(primals, tangents):
 def solve_lower(L: Float[Array, "n n"], b: Float[Array, "n *k"]) -> Float[Array, "n *k"]:
     """L⁻¹ b."""
     n = L.shape[0]
-    if n > _WRITTEN_OUT:
+    if n > _BY_COLUMNS:
         return jsl.solve_triangular(L, b, lower=True)
+    if n > _WRITTEN_OUT:
+        return _solve_by_columns(L, b)
     x: list[Array] = []
     for i in range(n):
         x.append((b[i] - sum(L[i, k] * x[k] for k in range(i))) / L[i, i])
     return jnp.stack(x)
 
 
+def _solve_by_columns(L: Float[Array, "n n"], b: Float[Array, "n *k"]) -> Float[Array, "n *k"]:
+    """L⁻¹ b: each entry of the answer is taken out of all later rows at once."""
+    x = []
+    for j in range(L.shape[0]):
+        x.append(b[0] / L[j, j])
+        column = L[j + 1 :, j].reshape(-1, *[1] * (b.ndim - 1))
+        b = b[1:] - column * x[-1][None]
+    return jnp.stack(x)
+
+
 def solve_upper(L: Float[Array, "n n"], b: Float[Array, "n *k"]) -> Float[Array, "n *k"]:
     """L⁻ᵀ b."""
     n = L.shape[0]
-    if n > _WRITTEN_OUT:
+    if n > _BY_COLUMNS:
         return jsl.solve_triangular(L, b, lower=True, trans=1)
+    if n > _WRITTEN_OUT:
+        return _solve_by_columns(L.T[::-1, ::-1], b[::-1])[::-1]
     x: list[Array] = [jnp.zeros((), b.dtype)] * n
     for i in reversed(range(n)):
         x[i] = (b[i] - sum(L[k, i] * x[k] for k in range(i + 1, n))) / L[i, i]

@@ -66,6 +66,7 @@ def summarize_run(run: Run) -> dict[str, Any]:
             "booked": {name: float(getattr(t, name)[last]) for name in LEDGER},
         },
         "max_drift": float(t.drift),
+        "contact_residual": None if t.residual is None else float(np.nanmax(t.residual)),
         **compliance_summary(run),
         "ignored": list(run.mechanism.ignored),
     }
@@ -143,9 +144,12 @@ def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append(("greatest depth", depth))
         else:
             lines.append(("largest drift of a kept contact", f"{summary['max_drift']:.1e} m"))
+        if summary["contact_residual"] is not None:
+            residual = f"{summary['contact_residual']:.1e} m/s"
+            lines.append(("largest residual of a contact problem", residual))
         if energy["max_increase"] > 1e-6 * max(abs(energy["initial"]), 1.0):
             lines.append(("energy from nowhere", f"{energy['max_increase']:.4g} J at an impact"))
-    notes = sorted({e["note"] for e in summary["events"] if e["note"]})
+    notes = sorted({e["note"] for e in summary["events"] if e["note"] and e["kind"] != "switch"})
     lines += [("note", note) for note in notes]
     lines += [("left out", note) for note in summary["ignored"]]
     return lines

@@ -1,10 +1,11 @@
-"""Flickinger 2011, by chapter: contact and impact, oblique impacts, energy, fixed steps."""
+"""Flickinger 2011, by chapter: contact, oblique impacts, energy, agility, fixed steps."""
 
 # Figures come in the order in which their chapters are imported.
 # isort: off
 from stiction.reproduce import flickinger_contact
 from stiction.reproduce import flickinger_oblique
 from stiction.reproduce import flickinger_energy
+from stiction.reproduce import flickinger_agility
 from stiction.reproduce import flickinger_appendix
 # isort: on
 
@@ -12,5 +13,6 @@ CHAPTERS = {
     "3": flickinger_contact,
     "4": flickinger_oblique,
     "5": flickinger_energy,
+    "6": flickinger_agility,
     "A": flickinger_appendix,
 }

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._errors import InputError
-from stiction.engines import Compliant, Hybrid
+from stiction.engines import Compliant, Hybrid, Stepping
 from stiction.mechanism import Mechanism
 from stiction.scenes.compliant import compliant_law
 from stiction.scenes.per_contact import per_contact
@@ -87,6 +87,26 @@ def hybrid_law(fields: ContactFields, contacts: Contacts) -> Hybrid:
         impact=fields.impact,
         energy_method=method if controlled else "off",
         sequence=fields.sequence,
+    )
+
+
+def build_stepping(scenario: Scenario, contacts: Contacts) -> Stepping:
+    """The law of a scenario that goes in fixed steps."""
+    fields, defaults = scenario.contact, ContactFields()
+    names = ("restitution", "mu_static", "mu_dynamic", "rest_speed")
+    values = {
+        name: per_contact(name, getattr(fields, name), getattr(defaults, name), contacts)
+        for name in names
+    }
+    return Stepping(
+        dt=scenario.solver.dt,
+        **values,
+        energetic=None if fields.energetic == "off" else fields.energetic,
+        tolerance=fields.tolerance,
+        solver=fields.solver,
+        restitution_law=fields.restitution_law,
+        iterations=fields.iterations,
+        sides=fields.sides,
     )
 
 

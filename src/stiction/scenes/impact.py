@@ -33,6 +33,10 @@ LAWS = {
     "newton": ("newton", "off", False),
     "poisson": ("poisson", "off", False),
     "stronge": ("stronge", "off", False),
+    "lcp (square)": ("lcp", "off", False),
+    "lcp (square), poisson": ("lcp-poisson", "off", False),
+    "lcp (cone)": ("lcp-cone", "off", False),
+    "lcp (cone), poisson": ("lcp-cone-poisson", "off", False),
     "no-slip, in sequence": ("no-slip", "off", True),
     "dissipation, in sequence": ("dissipation", "off", True),
 }

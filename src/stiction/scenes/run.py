@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,10 +11,13 @@ import numpy as np
 from stiction._arrays import Array
 from stiction._errors import InputError, unknown
 from stiction.engines import (
+    Compliant,
     Event,
     HarmonicControl,
+    Hybrid,
     PhasedControl,
     Solver,
+    Stepping,
     Trajectory,
     default_solver,
     events_of,
@@ -22,9 +25,12 @@ from stiction.engines import (
 )
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
-from stiction.scenes.contact import build_contacts, build_law, hybrid_law
+from stiction.scenes.contact import build_contacts, build_law, build_stepping, hybrid_law
 from stiction.scenes.scenario import PhaseFields, Scenario, SolverFields
-from stiction.surfaces import Contacts
+from stiction.surfaces import Contacts, find_contacts
+
+if TYPE_CHECKING:
+    from stiction.agility import JumpControl
 
 _MOST_TOLD = 20  # suspicious events of a run for which all possible motions are looked for
 
@@ -37,6 +43,7 @@ class Run:
     mechanism: Mechanism
     contacts: Contacts | None  # None in free motion
     trajectory: Trajectory
+    control: Any = None
 
     @property
     def contact_names(self) -> tuple[str, ...]:
@@ -64,7 +71,7 @@ class Run:
 
         law = hybrid_law(self.scenario.contact, contacts)
         control = build_control(self.scenario, self.mechanism)
-        if isinstance(control, PhasedControl):
+        if isinstance(control, PhasedControl) or self.scenario.jump is not None:
             return "which ones is not looked for where commands have phases"
         no_modes = jnp.zeros(contacts.count, int)
         try:
@@ -92,7 +99,10 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
     mechanism = build_mechanism(scenario, folder)
     q, v = initial_state(scenario, mechanism)
     contacts = build_contacts(scenario, mechanism, folder)
-    law = None if contacts is None else build_law(scenario.contact, contacts)
+    control: Any = build_control(scenario, mechanism)
+    if scenario.jump is not None:
+        q, control = build_jump(scenario, mechanism, contacts, q)
+    law = _law(scenario, contacts)
     trajectory = simulate(
         mechanism,
         q,
@@ -100,13 +110,21 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
         until=scenario.until,
         contacts=contacts,
         law=law,
-        control=build_control(scenario, mechanism),
+        control=control,
         samples=scenario.samples,
         solver=build_solver(scenario.solver, law),
         max_events=scenario.contact.max_events,
         throw=False,
     )
-    return Run(scenario, mechanism, contacts, trajectory.to_numpy())
+    return Run(scenario, mechanism, contacts, trajectory.to_numpy(), control)
+
+
+def _law(scenario: Scenario, contacts: Contacts | None) -> Hybrid | Stepping | Compliant | None:
+    if contacts is None:
+        return None
+    if scenario.contact.law == "stepping":
+        return build_stepping(scenario, contacts)
+    return build_law(scenario.contact, contacts)
 
 
 def build_mechanism(scenario: Scenario, folder: Path) -> Mechanism:
@@ -161,6 +179,41 @@ def _fill(field: str, values, given, mechanism: Mechanism, address, sizes):
             raise InputError(f"`{field}.{name}` must have {size} entries, got {entries.size}")
         values[address[joint] : address[joint] + size] = entries
     return values
+
+
+def build_jump(
+    scenario: Scenario, mechanism: Mechanism, contacts: Contacts | None, q: Array
+) -> tuple[Array, "JumpControl"]:
+    """The start put on the ground, and the control of the jump."""
+    from stiction.agility import check_posture, jump_control, make_stance, place
+
+    fields = scenario.jump
+    if contacts is None or fields is None:
+        raise InputError(
+            "`jump` needs contacts to push with; set `contact.law` and `contact.points`"
+        )
+    if scenario.control:
+        raise InputError("`jump` commands all actuators; leave `control` out")
+    if not mechanism.nu:
+        raise InputError(
+            "`jump` needs actuators, and the mechanism has none; add motors to the model"
+        )
+    feet = contacts
+    if fields.feet is not None:
+        feet = find_contacts(mechanism, points=fields.feet, ground=contacts.planes, pairs=False)
+    stance = make_stance(mechanism, contacts=feet, point=fields.point)
+    q, _ = place(stance, q)
+    check_posture(stance, q)
+    control = jump_control(
+        stance,
+        q,
+        fields.direction,
+        distance=fields.distance,
+        frequency=fields.frequency,
+        lifted=fields.lifted,
+        away=fields.away,
+    )
+    return q, control
 
 
 def build_solver(fields: SolverFields, law: Any) -> Solver:

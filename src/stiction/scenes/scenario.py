@@ -62,9 +62,10 @@ class ContactFields(_Strict):
     """What contacts do. Values may differ by contact: a list, or a table by contact's name."""
 
     law: Annotated[
-        Literal["hybrid", "compliant", "none"] | None,
-        Field(description="hybrid: rigid, exact events; compliant: springs, dampers, bristles;"
-              " none: nothing touches; by default hybrid if anything can touch"),
+        Literal["hybrid", "stepping", "compliant", "none"] | None,
+        Field(description="hybrid: rigid, exact events; stepping: rigid, fixed steps of solver.dt;"
+              " compliant: springs, dampers, bristles; none: nothing touches; by default hybrid if"
+              " anything can touch"),
     ] = None  # fmt: skip
     points: Annotated[
         list[str] | None, Field(description="sites and geoms that may touch the ground")
@@ -135,6 +136,20 @@ class ContactFields(_Strict):
         PerContact, Field(description="coulomb, stribeck: below it friction is viscous [m/s]")
     ] = 1e-4
     max_events: Annotated[int, Field(ge=1)] = 2_000
+    solver: Annotated[
+        Literal["newton", "admm", "lcp"],
+        Field(description="of stepping: friction cones to rounding, or by a fixed number of"
+              " iterations; or pyramids by Lemke's method"),
+    ] = "newton"  # fmt: skip
+    iterations: Annotated[int, Field(ge=1, description="of solver admm in every step")] = 50
+    tolerance: Annotated[
+        float, Field(gt=0, description="of solver newton, a share of the largest contact velocity")
+    ] = 1e-8
+    sides: Annotated[int, Field(ge=4, description="of the pyramids of solver lcp, even")] = 8
+    restitution_law: Annotated[
+        Literal["newton", "poisson"],
+        Field(description="of stepping: restitution of velocities or of impulses"),
+    ] = "newton"
 
     @model_validator(mode="after")
     def _energy(self):
@@ -198,6 +213,7 @@ class SolverFields(_Strict):
         float | None, Field(gt=0, description="absolute tolerance; by default a tenth of rtol")
     ] = None
     max_steps: Annotated[int, Field(ge=1)] = 20_000
+    dt: Annotated[float, Field(gt=0, description="step of contact.law stepping [s]")] = 1e-3
 
 
 class PhaseFields(_Strict):
@@ -235,6 +251,32 @@ class CommandFields(_Strict):
         return self
 
 
+class JumpFields(_Strict):
+    """A jump: a point is pushed towards a goal while the feet touch; flickinger 6.2, 6.4."""
+
+    direction: Annotated[
+        tuple[float, float, float], Field(description="from the start to the goal, in the world")
+    ]
+    distance: Annotated[float, Field(gt=0, description="of the goal [m]")] = 5.0
+    frequency: Annotated[
+        float, Field(gt=0, description="how hard: acceleration / distance is its square [rad/s]")
+    ] = 150.0
+    point: Annotated[
+        str, Field(description="body, site or 'com' that is pushed; by default the first body")
+    ] = ""
+    feet: Annotated[
+        list[str] | None, Field(description="sites and geoms that push; by default all that touch")
+    ] = None
+    lifted: Annotated[float, Field(gt=0, description="height at which a push ends [m]")] = 1e-4
+    away: Annotated[float, Field(gt=0, description="height from which it is a flight [m]")] = 5e-3
+
+    @model_validator(mode="after")
+    def _somewhere(self):
+        if not any(self.direction):
+            raise ValueError("'direction' must not be zero")
+        return self
+
+
 class Scenario(_Strict):
     """A whole scenario."""
 
@@ -244,6 +286,9 @@ class Scenario(_Strict):
     control: Annotated[
         dict[str, CommandFields], Field(description="commands by actuator name")
     ] = {}
+    jump: Annotated[
+        JumpFields | None, Field(description="a jump, which commands all actuators")
+    ] = None
     contact: ContactFields = ContactFields()
     ground: GroundFields = GroundFields()
     until: Annotated[float, Field(gt=0, description="duration [s]")] = 1.0

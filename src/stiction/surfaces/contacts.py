@@ -96,8 +96,8 @@ def find_contacts(
 
     Args:
         mechanism: What moves.
-        points: Names of sites and geoms that may touch the ground; by default all geoms whose
-            contact bits match the ground's.
+        points: Names of sites, geoms and bodies (their origin) that may touch the ground; by
+            default all geoms whose contact bits match the ground's.
         ground: Planes to touch; by default the plane geoms that stand still in the model.
         field: A height field to touch.
         pairs: Whether spheres of different bodies may touch each other.
@@ -159,13 +159,15 @@ class _Builder:
         ]
 
     def add(self, name: str) -> None:
-        """A site or a geom, against the ground."""
+        """A site, a geom or the origin of a body, against the ground."""
         m = self.mechanism
         if name in m.sites.names:
             i = m.sites.names.index(name)
             self._add_point(name, m.sites.bodies[i], np.array(m.sites.position[i]))
         elif name in m.shapes.names:
             self._add_shape(m.shapes.names.index(name))
+        elif name in m.tree.body_names[1:]:  # URDF has no sites: the origin of a link
+            self._add_point(name, m.tree.body_names.index(name), np.zeros(3))
         else:
             known = [*m.sites.names, *m.shapes.names]
             raise unknown("site or geom to touch with", name, known)
