@@ -5,8 +5,9 @@
 
 import abc
 import dataclasses
+import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -98,9 +99,27 @@ def patterns_of(mechanism: Mechanism, contacts: Contacts) -> Patterns:
 
     The ground's tilt counts as unknown, so that another slope is not another program.
     """
+    key = id(mechanism), id(contacts)
+    told = _told.get(key)
+    if told is not None and told.mechanism() is mechanism and told.contacts() is contacts:
+        return told.patterns
     tilt = jnp.full_like(contacts.planes.rotation, jnp.nan)
     some = eqx.tree_at(lambda c: c.planes.rotation, contacts, tilt)
-    return Patterns(pattern_of(mechanism), pattern_of(some))
+    patterns = Patterns(pattern_of(mechanism), pattern_of(some))
+    forget = lambda _: _told.pop(key, None)  # noqa: E731
+    _told[key] = _Told(weakref.ref(mechanism, forget), weakref.ref(contacts, forget), patterns)
+    return patterns
+
+
+class _Told(NamedTuple):
+    """Patterns of a mechanism and contacts that still exist: to look at every number takes time."""
+
+    mechanism: weakref.ref
+    contacts: weakref.ref
+    patterns: Patterns
+
+
+_told: dict[tuple[int, int], _Told] = {}
 
 
 class Arrival(eqx.Module):

@@ -5,10 +5,10 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar, Tolerance
+from stiction._arrays import Array, Float, Scalar
 from stiction._checks import require_at_least, require_restitution
 from stiction._errors import unknown
-from stiction.engines.by_contact import spread_by_contact
+from stiction.engines.by_contact import broadcast, spread_by_contact
 from stiction.engines.control import AbstractSwitchingControl
 from stiction.engines.flow import LEDGER, Flow, Patterns, State
 from stiction.engines.result import Trajectory
@@ -21,7 +21,7 @@ from stiction.mechanism import Mechanism, normalize
 from stiction.surfaces import Contacts
 
 # In single precision a hop after a slower impact is lost in the rounding of the gap [m/s].
-_SLOWEST = Tolerance(0.0, 1e-2)
+_SLOWEST_IN_SINGLE = 1e-2
 
 _BY_CONTACT = (
     "restitution", "mu_static", "mu_dynamic", "rest_speed", "stribeck_speed", "stribeck_exponent",
@@ -72,10 +72,10 @@ class Hybrid(eqx.Module):
         values, batch = spread_by_contact(given, contacts, batch, dtype)
         energetic = jnp.asarray(self.energetic, dtype)
         batch = jnp.broadcast_shapes(batch, energetic.shape)
-        slowest = _SLOWEST.of(values["rest_speed"])
-        values["rest_speed"] = jnp.maximum(values["rest_speed"], slowest)
+        if jnp.dtype(dtype) != jnp.float64:
+            values["rest_speed"] = jnp.maximum(values["rest_speed"], _SLOWEST_IN_SINGLE)
         shape = (*batch, contacts.count)
-        spread = {name: jnp.broadcast_to(x, shape) for name, x in values.items()}
+        spread = {name: broadcast(x, shape) for name, x in values.items()}
         require_friction_pair(spread["mu_static"], spread["mu_dynamic"])
         law = Hybrid(
             **spread,

@@ -10,7 +10,7 @@ a       stribeck_power    how it falls: 1, or 2 (Gaussian)     -
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar, ScalarLike
+from stiction._arrays import Array, ArrayLike, Float, Scalar, ScalarLike
 from stiction._checks import known, require_at_least, require_positive, to_float
 from stiction._errors import InputError
 from stiction.laws.tangential.base import AbstractSlidingLaw, State, Tangent
@@ -37,7 +37,7 @@ def stribeck_coefficient(
     return mu_d + (jnp.asarray(mu_static) - mu_d) * fall
 
 
-def require_friction_pair(mu_static: Array, mu_dynamic: Array) -> None:
+def require_friction_pair(mu_static: ArrayLike, mu_dynamic: ArrayLike) -> None:
     """Both coefficients not negative, the dynamic one not above the static one."""
     require_at_least("mu_static", mu_static, 0.0)
     require_at_least("mu_dynamic", mu_dynamic, 0.0)
