@@ -14,7 +14,10 @@ from stiction.scenes.read import read_scenario
 from stiction.scenes.run import build_mechanism, initial_state
 
 # 10,000 impacts: what touches is drawn at random, whatever the gaps are.
-COUNTS = {"double-pendulum": 3000, "bicycle": 3000, "rod": 2000, "sphere": 1000, "box": 1000}
+COUNTS = {
+    "double-pendulum": 3000, "bicycle": 2000, "rod": 1500, "sphere": 1000, "box": 1000,
+    "jumping-leg": 1000, "bouncing-ball": 500, "mass-spring-friction": 500,
+}  # fmt: skip
 
 
 def random_impacts(scene: str, count: int, energetic: tuple[float, float]) -> ImpactProblem:
