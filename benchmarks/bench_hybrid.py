@@ -35,7 +35,7 @@ def measure(name: str) -> dict:
     mechanism = build_mechanism(scenario, folder)
     q, v = initial_state(scenario, mechanism)
     contacts = build_contacts(scenario, mechanism, folder)
-    law = build_law(scenario.contact, contacts)
+    law = build_law(scenario, contacts)
     solver = build_solver(scenario.solver, law)
 
     def run(**keep):

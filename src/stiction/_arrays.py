@@ -5,7 +5,7 @@ Dimension names say what they count: `nq` coordinates, `nv` degrees of freedom, 
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -36,6 +36,11 @@ class Tolerance(NamedTuple):
         return self.double if x.dtype == jnp.float64 else self.single
 
 
+def is_traced(tree: Any) -> bool:
+    """Whether JAX is tracing any array of a tree: then its numbers are not known."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
+
+
 TINY = Tolerance(1e-300, 1e-30)  # added to what must not be zero
 
 Scalar = Float[Array, ""]
@@ -57,4 +62,5 @@ __all__ = [
     "ScalarLike",
     "Tolerance",
     "Vector3",
+    "is_traced",
 ]

@@ -23,6 +23,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend import core
 
+from stiction._arrays import is_traced
+
 _MOVES = {
     "slice", "squeeze", "broadcast_in_dim", "reshape", "transpose", "concatenate", "stack", "pad",
     "rev", "expand_dims", "split", "copy", "copy_p",
@@ -57,8 +59,7 @@ class Pattern:
 
 def pattern_of(tree: Any) -> Pattern | None:
     """The pattern of a tree, or None while JAX is tracing it: nothing is known then."""
-    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
-    return None if traced else Pattern(tree)
+    return None if is_traced(tree) else Pattern(tree)
 
 
 def write_out(

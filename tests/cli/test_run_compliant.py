@@ -64,7 +64,7 @@ def law_of(*overrides: str):
     scenario, folder = read_scenario("box", ["contact.law=compliant", *overrides])
     mechanism = build_mechanism(scenario, folder)
     contacts = build_contacts(scenario, mechanism, folder)
-    return build_law(scenario.contact, contacts)
+    return build_law(scenario, contacts)
 
 
 def test_fields_become_laws():

@@ -7,7 +7,7 @@ import typer
 
 from stiction._errors import InputError
 from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.output import OutputDirectory, print_json, text_table
 from stiction.cli.stances import Base, Direction, Feet, Model, Mu, Point, Posture
 
 
@@ -104,10 +104,9 @@ def _answer(stance, q, d) -> dict[str, Any]:
 def _print(answer: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     heads = ("", "acceleration [m/s²]", "limited by", "efforts [N·m or N]")
-    table = Table(*map(escape, heads))  # units are no markup
+    table = text_table(*map(escape, heads))  # units are no markup
     for name, found in (
         ("while the feet hold", answer),
         ("motors alone (6.6)", answer["motors_alone"]),

@@ -7,7 +7,7 @@ import typer
 
 from stiction._errors import InputError
 from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.output import OutputDirectory, print_json, text_table
 from stiction.cli.stances import Base, Direction, Feet, Model, Mu, Point, Posture
 
 
@@ -159,9 +159,8 @@ def _study(directory, stance, limits, q, d, scenario, count, seed, joints) -> di
 def _print(answer: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(escape("acceleration [m/s²]"), "limited by", "posture", "starts")
+    table = text_table(escape("acceleration [m/s²]"), "limited by", "posture", "starts")
     for o in answer["optima"][:8]:
         places = [f"{k} {v:.4g}" for k, v in o["posture"].items()]
         table.add_row(f"{o['capability']:.6g}", ", ".join(o["limits"]), ", ".join(places[:12]),

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, ArrayLike
+from stiction._arrays import Array, ArrayLike, is_traced
 from stiction._errors import InputError
 from stiction.surfaces import Contacts
 
@@ -22,7 +21,7 @@ def spread_by_contact(
     spread = {}
     for name, given in values.items():
         # Where numbers are known NumPy does this in a tenth of the time.
-        value = jnp.asarray(given, dtype) if _traced(given) else np.asarray(given, dtype)
+        value = jnp.asarray(given, dtype) if is_traced(given) else np.asarray(given, dtype)
         by_contact = value.shape == (n,) or (value.ndim > 1 and value.shape[-1] in (1, n))
         spread[name] = value if by_contact else value[..., None]
         try:
@@ -37,8 +36,4 @@ def spread_by_contact(
 
 def broadcast(x: ArrayLike, shape: tuple[int, ...]) -> ArrayLike:
     """x in a shape, by NumPy where its numbers are known."""
-    return (jnp if _traced(x) else np).broadcast_to(x, shape)
-
-
-def _traced(value: ArrayLike) -> bool:
-    return isinstance(value, jax.core.Tracer)
+    return (jnp if is_traced(x) else np).broadcast_to(x, shape)

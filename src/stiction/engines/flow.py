@@ -53,7 +53,7 @@ _GAP_ATOL, _GAP_RTOL = 1e-5, 1e-3  # by how much a step may be wrong about a gap
 LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work", "impact_loss")
 
 # Mechanisms with more freedoms (such as free bodies) are left in arrays: as fast, sooner compiled.
-WRITTEN_OUT = 5
+_WRITTEN_OUT = 5
 
 
 class Mode(eqx.Module):
@@ -192,17 +192,24 @@ class AbstractFlow(eqx.Module):
         return Arrival(y, State(q, v, y.ledger, gap, y.inner), k, seen, error)
 
     def in_scalars(self, f: Callable, t: Scalar, y: State, mode: Mode) -> Any:
-        """f(flow, t, y, mode), written out in scalars unless the mechanism is large, or traced:
-        without knowing which of its numbers are zero there would be too many.
-        """
-        if self.mechanism.nv > WRITTEN_OUT or self.patterns.mechanism is None:
-            return f(self, t, y, mode)
+        """f(flow, t, y, mode), written out in scalars where that is faster."""
 
         def of_leaves(m: Mechanism, c: Contacts, t: Scalar, y: State, mode: Mode) -> Any:
             return f(dataclasses.replace(self, mechanism=m, contacts=c), t, y, mode)
 
-        known = (self.patterns.mechanism, self.patterns.contacts, None, None, None)
-        return write_out(of_leaves, known)(self.mechanism, self.contacts, t, y, mode)
+        return in_scalars(of_leaves, self.patterns, self.mechanism, self.contacts, t, y, mode)
+
+
+def in_scalars(
+    f: Callable, patterns: Patterns, mechanism: Mechanism, contacts: Contacts, *more: Any
+) -> Any:
+    """f(mechanism, contacts, *more), written out in scalars unless the mechanism is large, or
+    traced: without knowing which of its numbers are zero there would be too many.
+    """
+    if mechanism.nv > _WRITTEN_OUT or patterns.mechanism is None:
+        return f(mechanism, contacts, *more)
+    known = (patterns.mechanism, patterns.contacts, *(None for _ in more))
+    return write_out(f, known)(mechanism, contacts, *more)
 
 
 class Flow(AbstractFlow):

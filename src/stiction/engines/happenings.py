@@ -138,6 +138,28 @@ def touches(d: ContactDynamics, mode: Mode) -> tuple[Bool[Array, "n"], Bool[Arra
     return touching, touching & (d.contacts.velocity[:, -1] < -APPROACH.of(d.W))
 
 
+def impact_problem(
+    d: ContactDynamics,
+    law: Any,
+    active: Bool[Array, "n"],
+    restitution: Float[Array, "n"],
+    kinetic_energy: Scalar,
+) -> ImpactProblem:
+    """The impact of the active contacts under a law with numbers for each contact."""
+    return ImpactProblem(
+        W=d.W,
+        velocity=d.contacts.velocity,
+        active=active,
+        restitution=restitution,
+        mu_static=law.mu_static,
+        mu_dynamic=law.mu_dynamic,
+        stribeck_speed=law.stribeck_speed,
+        stribeck_exponent=law.stribeck_exponent,
+        kinetic=kinetic_energy,
+        energetic=law.energetic,
+    )
+
+
 def collide(
     flow: Flow,
     resolve: Callable,
@@ -155,19 +177,10 @@ def collide(
     n, dim = u.shape
     # Slow collisions do not rebound; if all are slow, an infinite sequence of them ends here.
     slow = (-u[:, -1] < law.rest_speed) | tangential
-    problem = ImpactProblem(
-        W=d.W,
-        velocity=u,
-        active=touching & (u[:, -1] <= REST.of(u)),
-        # What only touches keeps its restitution: in a sequence it may be hit by others.
-        restitution=jnp.where(slow & (collides | tangential), 0.0, law.restitution),
-        mu_static=flow.mu_static,
-        mu_dynamic=flow.mu_dynamic,
-        stribeck_speed=law.stribeck_speed,
-        stribeck_exponent=law.stribeck_exponent,
-        kinetic=kinetic(d.L, y.v),
-        energetic=law.energetic,
-    )
+    # What only touches keeps its restitution: in a sequence it may be hit by others.
+    restitution = jnp.where(slow & (collides | tangential), 0.0, law.restitution)
+    active = touching & (u[:, -1] <= REST.of(u))
+    problem = impact_problem(d, law, active, restitution, kinetic(d.L, y.v))
     at_rest = jnp.sum(u[:, :-1] ** 2, axis=1) <= REST.of(u) ** 2
     harmless = jnp.all(slow | ~collides)
     s = jax.lax.switch(

@@ -99,11 +99,8 @@ def run_loop(
     Returns:
         The end, the states kept and their number, and the events, if they are kept.
     """
-    start, what = _start(flow, y0, until)
+    start, happening = _start(flow, y0, until, log=log > 0)
     row, dtype = Packing(_row(start)), y0.q.dtype
-    happening = Packing(what) if log else FlagsOnly(what)
-    current = happening.pack(what, dtype)
-    start = eqx.tree_at(lambda s: s.current, start, current)
     contacts = flow.contacts.count
 
     def event(s: Loop) -> Loop:
@@ -223,8 +220,11 @@ def _row(s: Loop) -> Row:
     return Row(s.t, s.y, s.k, s.seen.force, s.mode.modes, s.mode.memory, s.events)
 
 
-def _start(flow: AbstractFlow, y0: State, until: Scalar) -> tuple[Loop, Happening]:
-    """Nothing is known yet: the first pass settles the modes, as after an event."""
+def _start(flow: AbstractFlow, y0: State, until: Scalar, *, log: bool) -> tuple[Loop, Packing]:
+    """Nothing is known yet: the first pass settles the modes, as after an event.
+
+    Returns also how events are packed: whole, if a list of them is kept.
+    """
     n, dim = flow.contacts.count, flow.contacts.dim
     dtype = y0.q.dtype
     zero, whole, flag = jnp.zeros((), dtype), jnp.asarray(0), jnp.asarray(False)
@@ -234,6 +234,7 @@ def _start(flow: AbstractFlow, y0: State, until: Scalar) -> tuple[Loop, Happenin
     values = jnp.zeros(2 * n + guards.size, dtype)
     nobody = Cause(jnp.asarray(START), whole)
     what = quiet(zero, y0, mode, nobody, rows[:, 0], rows, zero)
+    happening = Packing(what) if log else FlagsOnly(what)
     start = Loop(
         t=zero,
         y=y0,
@@ -247,7 +248,7 @@ def _start(flow: AbstractFlow, y0: State, until: Scalar) -> tuple[Loop, Happenin
         ),
         phase=jnp.asarray(EVENT),
         cause=nobody,
-        current=jnp.zeros(0, dtype),  # its length depends on what is kept
+        current=happening.pack(what, dtype),
         steps=whole,
         events=whole,
         cascade=whole,
@@ -256,7 +257,7 @@ def _start(flow: AbstractFlow, y0: State, until: Scalar) -> tuple[Loop, Happenin
         keep=flag,
         happened=flag,
     )
-    return start, what
+    return start, happening
 
 
 def _missing(s: Loop) -> Scalar:

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, ScalarLike
+from stiction._arrays import Array, Float, ScalarLike, is_traced
 from stiction._compile import quick_options
 from stiction._errors import InputError, unknown
 from stiction.engines.compliant import Compliant, simulate_compliant
@@ -101,7 +101,7 @@ def simulate(
         )
 
     trajectory = run(solver)
-    if _traced(trajectory):
+    if is_traced(trajectory):
         return trajectory
     if contacts is not None and isinstance(law, Compliant) and solver.method == "auto":
         trajectory = _with_stiff_lanes(trajectory, lambda: run(solver.by("rodas5p")))
@@ -129,11 +129,7 @@ def _with_stiff_lanes(explicit: Trajectory, again: Callable[[], Trajectory]) -> 
 
 
 def _simulate(*args) -> Trajectory:
-    return _compiled(inside_another=_traced(args))(*args)
-
-
-def _traced(tree: Any) -> bool:
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
+    return _compiled(inside_another=is_traced(args))(*args)
 
 
 @functools.cache

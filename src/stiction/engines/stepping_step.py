@@ -19,8 +19,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Scalar
-from stiction._scalars import write_out
-from stiction.engines.flow import WRITTEN_OUT, Patterns
+from stiction.engines.flow import Patterns, in_scalars
 from stiction.engines.stepping_contact import StepContacts
 from stiction.mechanism import Mechanism, actuator_force, spring_force
 from stiction.mechanism.dynamics import bias_force_at, body_inertias, lower_mass_matrix
@@ -81,11 +80,8 @@ def step_dynamics(
         ahead: Time from t to the middle of the step [s].
         kept: Contacts that are closed already.
     """
-    args = (mechanism, contacts, t, q, v, v_now, command, kick, since, ahead, kept)
-    if mechanism.nv > WRITTEN_OUT or patterns.mechanism is None:
-        return _dynamics(*args)
-    known = (patterns.mechanism, patterns.contacts, *(None,) * 9)
-    return write_out(_dynamics, known)(*args)
+    rest = (t, q, v, v_now, command, kick, since, ahead, kept)
+    return in_scalars(_dynamics, patterns, mechanism, contacts, *rest)
 
 
 def _dynamics(m: Mechanism, c: Contacts, t, q, v, v_now, command, kick, since, ahead, kept):

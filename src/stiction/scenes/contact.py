@@ -1,6 +1,7 @@
 """From the fields of a scenario to what may touch, and to the law that holds there."""
 
 from pathlib import Path
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -63,26 +64,26 @@ def build_ground(fields: GroundFields, mechanism: Mechanism, has_field: bool) ->
     return planes(list(np.asarray(ground.position)), rotations, list(ground.names), motion)
 
 
-def build_law(fields: ContactFields, contacts: Contacts) -> Hybrid | Compliant:
+def build_law(scenario: Scenario, contacts: Contacts) -> Hybrid | Compliant | Stepping:
     """The law that a scenario names."""
-    return LAWS[fields.law or "hybrid"](fields, contacts)
+    fields = scenario.contact
+    if fields.law == "stepping":
+        return stepping_law(fields, scenario.solver.dt, contacts)
+    if fields.law == "compliant":
+        return compliant_law(fields, contacts)
+    return hybrid_law(fields, contacts)
 
 
 def hybrid_law(fields: ContactFields, contacts: Contacts) -> Hybrid:
     """The hybrid law of a scenario."""
-    defaults = ContactFields()
     names = (
         "restitution", "mu_static", "mu_dynamic", "rest_speed", "stribeck_speed",
         "stribeck_exponent",
     )  # fmt: skip
-    values = {
-        name: per_contact(name, getattr(fields, name), getattr(defaults, name), contacts)
-        for name in names
-    }
     controlled = fields.energetic != "off"
     method = fields.energy_method or ("scale" if controlled else "off")
     return Hybrid(
-        **values,
+        **_numbers(fields, contacts, names),
         energetic=fields.energetic if controlled else 1.0,
         impact=fields.impact,
         energy_method=method if controlled else "off",
@@ -90,17 +91,11 @@ def hybrid_law(fields: ContactFields, contacts: Contacts) -> Hybrid:
     )
 
 
-def build_stepping(scenario: Scenario, contacts: Contacts) -> Stepping:
-    """The law of a scenario that goes in fixed steps."""
-    fields, defaults = scenario.contact, ContactFields()
-    names = ("restitution", "mu_static", "mu_dynamic", "rest_speed")
-    values = {
-        name: per_contact(name, getattr(fields, name), getattr(defaults, name), contacts)
-        for name in names
-    }
+def stepping_law(fields: ContactFields, dt: float, contacts: Contacts) -> Stepping:
+    """The law of a scenario that goes in fixed steps of dt [s]."""
     return Stepping(
-        dt=scenario.solver.dt,
-        **values,
+        dt=dt,
+        **_numbers(fields, contacts, ("restitution", "mu_static", "mu_dynamic", "rest_speed")),
         energetic=None if fields.energetic == "off" else fields.energetic,
         tolerance=fields.tolerance,
         solver=fields.solver,
@@ -110,7 +105,13 @@ def build_stepping(scenario: Scenario, contacts: Contacts) -> Stepping:
     )
 
 
-LAWS = {"hybrid": hybrid_law, "compliant": compliant_law}
+def _numbers(fields: ContactFields, contacts: Contacts, names: tuple[str, ...]) -> dict[str, Any]:
+    """Numbers of a law, one for each contact."""
+    defaults = ContactFields()
+    return {
+        name: per_contact(name, getattr(fields, name), getattr(defaults, name), contacts)
+        for name in names
+    }
 
 
 def _height_field(fields: FieldFields | None, folder: Path) -> HeightField | None:

@@ -11,13 +11,12 @@ import numpy as np
 
 from stiction._arrays import Array
 from stiction._errors import InputError
-from stiction.engines import Hybrid, events_of, simulate
+from stiction.engines import Hybrid, events_of
 from stiction.engines.contact_dynamics import contact_dynamics, kinetic
-from stiction.engines.happenings import APPROACH, REST, TOUCH
+from stiction.engines.happenings import APPROACH, REST, TOUCH, impact_problem
 from stiction.impacts import ONE_CONTACT, ImpactProblem, impact_forces, impact_law
 from stiction.mechanism import Mechanism
-from stiction.scenes.contact import build_contacts, hybrid_law
-from stiction.scenes.run import build_control, build_mechanism, build_solver, initial_state
+from stiction.scenes.run import Scene, build_scene
 from stiction.scenes.scenario import Scenario
 from stiction.surfaces import Contacts
 
@@ -62,16 +61,14 @@ def find_impact(scenario: Scenario, folder: Path, *, at_start: bool) -> Impact:
         folder: Its files are relative to it.
         at_start: Take the initial state as it is; something must collide there.
     """
-    mechanism = build_mechanism(scenario, folder)
-    q, v = initial_state(scenario, mechanism)
-    contacts = build_contacts(scenario, mechanism, folder)
-    if contacts is None:
+    if at_start:  # a jump would put it on the ground first
+        scenario = scenario.model_copy(update={"jump": None})
+    scene = build_scene(scenario, folder, rigid=True)
+    contacts, law = scene.contacts, scene.law
+    if contacts is None or not isinstance(law, Hybrid):
         raise InputError("nothing in this scene can touch: there is no impact to resolve")
-    law = hybrid_law(scenario.contact, contacts)
-    time = 0.0
-    if not at_start:
-        time, q, v = _state_before(scenario, mechanism, q, v, contacts, law)
-    problem, gap, support = _problem(mechanism, contacts, law, q, v, jnp.asarray(time))
+    time, q, v = (0.0, scene.q, scene.v) if at_start else _state_before(scene, contacts)
+    problem, gap, support = _problem(scene.mechanism, contacts, law, q, v, jnp.asarray(time))
     approaching = np.asarray(problem.velocity)[:, -1]
     if not bool(np.any((np.asarray(gap) <= TOUCH.of(gap)) & (approaching < -APPROACH.of(gap)))):
         near = int(np.argmin(gap))
@@ -140,27 +137,14 @@ def _state(sticks: bool, impulse: np.ndarray, after: np.ndarray) -> str:
     return "stick" if sticks or np.linalg.norm(after[:-1]) <= REST.double else "slip"
 
 
-def _state_before(
-    scenario: Scenario, mechanism: Mechanism, q: Array, v: Array, contacts: Contacts, law: Hybrid
-) -> tuple[float, Array, Array]:
+def _state_before(scene: Scene, contacts: Contacts) -> tuple[float, Array, Array]:
     """Time and state just before the first impact."""
-    trajectory = simulate(
-        mechanism,
-        q,
-        v,
-        until=scenario.until,
-        contacts=contacts,
-        law=law,
-        control=build_control(scenario, mechanism),
-        samples=2,
-        solver=build_solver(scenario.solver, law),
-        max_events=scenario.contact.max_events,
-        throw=False,
-    )
+    until = scene.scenario.until
+    trajectory = scene.simulate(until, 2)
     hits = [e for e in events_of(trajectory, contacts.names) if e.kind in ("impact", "zeno")]
     if not hits or trajectory.events is None:
         raise InputError(
-            f"nothing collides within `until` = {scenario.until:g} s; make it longer, or give a"
+            f"nothing collides within `until` = {until:g} s; make it longer, or give a"
             " state in contact with --q and --v"
         )
     first = hits[0].index
@@ -173,16 +157,6 @@ def _problem(mechanism: Mechanism, contacts: Contacts, law: Hybrid, q: Array, v:
     law, _ = law.spread(contacts, (), q.dtype)
     d = contact_dynamics(mechanism, contacts, q, v, t, jnp.zeros_like(v))
     u = d.contacts.velocity
-    problem = ImpactProblem(
-        W=d.W,
-        velocity=u,
-        active=(d.contacts.gap <= TOUCH.of(u)) & (u[:, -1] <= REST.of(u)),
-        restitution=law.restitution,
-        mu_static=law.mu_static,
-        mu_dynamic=law.mu_dynamic,
-        stribeck_speed=law.stribeck_speed,
-        stribeck_exponent=law.stribeck_exponent,
-        kinetic=kinetic(d.L, v),
-        energetic=law.energetic,
-    )
+    active = (d.contacts.gap <= TOUCH.of(u)) & (u[:, -1] <= REST.of(u))
+    problem = impact_problem(d, law, active, law.restitution, kinetic(d.L, v))
     return problem, d.contacts.gap, d.contacts.support_velocity

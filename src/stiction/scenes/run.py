@@ -11,6 +11,7 @@ import numpy as np
 from stiction._arrays import Array
 from stiction._errors import InputError, unknown
 from stiction.engines import (
+    AbstractSwitchingControl,
     Compliant,
     Event,
     HarmonicControl,
@@ -25,12 +26,13 @@ from stiction.engines import (
 )
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
-from stiction.scenes.contact import build_contacts, build_law, build_stepping, hybrid_law
+from stiction.scenes.contact import build_contacts, build_law, hybrid_law
 from stiction.scenes.scenario import PhaseFields, Scenario, SolverFields
 from stiction.surfaces import Contacts, find_contacts
 
 if TYPE_CHECKING:
     from stiction.agility import JumpControl
+    from stiction.motions import Motions
 
 _MOST_TOLD = 20  # suspicious events of a run for which all possible motions are looked for
 
@@ -67,25 +69,10 @@ class Run:
 
     def _possible(self, contacts: Contacts, q: np.ndarray, v: np.ndarray, time: float) -> str:
         """Which motions rigid bodies allow at a state, in words."""
-        from stiction.motions import motions_of_mechanism
-
         law = hybrid_law(self.scenario.contact, contacts)
-        control = build_control(self.scenario, self.mechanism)
-        if isinstance(control, PhasedControl) or self.scenario.jump is not None:
-            return "which ones is not looked for where commands have phases"
-        no_modes = jnp.zeros(contacts.count, int)
         try:
-            answer = motions_of_mechanism(
-                self.mechanism,
-                contacts,
-                jnp.asarray(q),
-                jnp.asarray(v),
-                time=time,
-                command=control(jnp.asarray(time), jnp.asarray(q), jnp.asarray(v), no_modes),
-                mu_static=law.mu_static,
-                mu_dynamic=law.mu_dynamic,
-            )
-        except InputError as error:  # too many contacts
+            answer = motions_at_state(self.mechanism, contacts, law, self.control, q, v, time)
+        except InputError as error:  # too many contacts, or a control that remembers
             return str(error)
         modes = [
             ", ".join(f"{n} {m}" for n, m in zip(contacts.names, motion.modes, strict=True))
@@ -94,37 +81,78 @@ class Run:
         return f"{answer.verdict}: {' | '.join(modes) or 'no motion is possible'}"
 
 
+def motions_at_state(
+    mechanism: Mechanism, contacts: Contacts, law: Hybrid, control: Any, q: Any, v: Any, time: float
+) -> "Motions":
+    """Every motion that rigid bodies allow at a state under a control."""
+    from stiction.motions import motions_of_mechanism
+
+    if isinstance(control, AbstractSwitchingControl):
+        raise InputError(
+            "all motions can be told only where commands do not depend on what was before:"
+            " leave `jump` and the phases of `control` out"
+        )
+    q, v, no_modes = jnp.asarray(q), jnp.asarray(v), jnp.zeros(contacts.count, int)
+    return motions_of_mechanism(
+        mechanism,
+        contacts,
+        q,
+        v,
+        time=time,
+        command=control(jnp.asarray(time), q, v, no_modes),
+        mu_static=law.mu_static,
+        mu_dynamic=law.mu_dynamic,
+    )
+
+
 def run_scenario(scenario: Scenario, folder: Path) -> Run:
     """Simulate a scenario whose files are relative to `folder`."""
+    scene = build_scene(scenario, folder)
+    trajectory = scene.simulate(scenario.until, scenario.samples).to_numpy()
+    return Run(scenario, scene.mechanism, scene.contacts, trajectory, scene.control)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything that a scenario names, ready to be simulated."""
+
+    scenario: Scenario
+    mechanism: Mechanism
+    contacts: Contacts | None  # None in free motion
+    law: Hybrid | Stepping | Compliant | None
+    control: Any
+    q: Array
+    v: Array
+
+    def simulate(self, until: float, samples: int) -> Trajectory:
+        """The motion from the start, as far as it comes."""
+        return simulate(
+            self.mechanism,
+            self.q,
+            self.v,
+            until=until,
+            contacts=self.contacts,
+            law=self.law,
+            control=self.control,
+            samples=samples,
+            solver=build_solver(self.scenario.solver, self.law),
+            max_events=self.scenario.contact.max_events,
+            throw=False,
+        )
+
+
+def build_scene(scenario: Scenario, folder: Path, *, rigid: bool = False) -> Scene:
+    """What a scenario names. Files are relative to `folder`; `rigid` overrules its contact law."""
     mechanism = build_mechanism(scenario, folder)
     q, v = initial_state(scenario, mechanism)
     contacts = build_contacts(scenario, mechanism, folder)
     control: Any = build_control(scenario, mechanism)
     if scenario.jump is not None:
         q, control = build_jump(scenario, mechanism, contacts, q)
-    law = _law(scenario, contacts)
-    trajectory = simulate(
-        mechanism,
-        q,
-        v,
-        until=scenario.until,
-        contacts=contacts,
-        law=law,
-        control=control,
-        samples=scenario.samples,
-        solver=build_solver(scenario.solver, law),
-        max_events=scenario.contact.max_events,
-        throw=False,
-    )
-    return Run(scenario, mechanism, contacts, trajectory.to_numpy(), control)
-
-
-def _law(scenario: Scenario, contacts: Contacts | None) -> Hybrid | Stepping | Compliant | None:
-    if contacts is None:
-        return None
-    if scenario.contact.law == "stepping":
-        return build_stepping(scenario, contacts)
-    return build_law(scenario.contact, contacts)
+    law = None
+    if contacts is not None:
+        law = hybrid_law(scenario.contact, contacts) if rigid else build_law(scenario, contacts)
+    return Scene(scenario, mechanism, contacts, law, control, q, v)
 
 
 def build_mechanism(scenario: Scenario, folder: Path) -> Mechanism:
