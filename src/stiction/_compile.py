@@ -25,12 +25,17 @@ def quick_options() -> dict[str, Any]:
     return options
 
 
+def jit_with(f: Callable, options: dict[str, Any] | None) -> Callable:
+    """`eqx.filter_jit` with compiler options, which its annotations do not know of."""
+    return eqx.filter_jit(**{"fun": f, "compiler_options": options})
+
+
 def quick_jit(f: Callable) -> Callable:
     """`eqx.filter_jit` with `quick_options`, which are looked up at the first call."""
 
     @functools.cache
     def compiled() -> Callable:
-        return eqx.filter_jit(f, compiler_options=quick_options())
+        return jit_with(f, quick_options())
 
     @functools.wraps(f)
     def call(*args: Any) -> Any:

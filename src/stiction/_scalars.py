@@ -166,7 +166,10 @@ def _equation(jaxpr: core.Jaxpr, eqn: Any, args: list[np.ndarray]) -> list[np.nd
         return [_gather(eqn, *args)]
     if name in _REDUCTIONS:
         return [_reduce(eqn, args[0])]
-    if name == "dot_general" and _products(*args, params["dimension_numbers"]) <= _MAX_PRODUCTS:
+    if (
+        name == "dot_general"
+        and _products(args[0], args[1], params["dimension_numbers"]) <= _MAX_PRODUCTS
+    ):
         return [_dot(eqn, *args)]
     if name == "iota":
         shape = [1] * len(params["shape"])

@@ -1,12 +1,16 @@
 """The jump of the leg: from the guess, and from the posture that accelerates best."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from stiction.engines import RESULTS, events_of
+from stiction.mechanism.kinematics import motion
 from stiction.reproduce import flickinger_agility as chapter
 from stiction.scenes.read import read_scenario
 from stiction.scenes.run import run_scenario
+from stiction.surfaces import gaps_and_velocities
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +73,25 @@ def test_it_lands_and_pushes_again():
     assert landing - flight > 0.5
     assert np.abs(t.effort[t.time > landing]).max() > 1.0
     assert t.actuator_work[-1] > t.actuator_work[t.time < landing][-1]
+
+
+def test_a_body_that_falls_lies_on_the_ground():
+    """The guess does not jump; the body comes down on edges and corners that slip and stick."""
+    run = run_scenario(*read_scenario("jumping-leg", ["start.keyframe=guess"]))
+    t = run.trajectory
+    assert t.result == RESULTS.successful
+    hits = {e.contact for e in events_of(t, run.contact_names) if e.kind == "impact"}
+    assert any(name.startswith("body") for name in hits)
+    m, contacts = run.mechanism, run.contacts
+
+    def gaps(q):
+        still = jnp.zeros(m.nv)
+        return gaps_and_velocities(m, contacts, motion(m, q), still, jnp.asarray(0.0))[0]
+
+    gap = np.asarray(jax.jit(jax.vmap(gaps))(jnp.asarray(t.q)))
+    assert gap.min() > -1e-8
+    assert gap[-1].min() < 1e-3
+    assert np.abs(t.ledger_error).max() <= 1e-5 * t.energy[0]
 
 
 @pytest.mark.parametrize("n", [5, 6, 7, 8, 9, 10, 11, 12, 13])

@@ -258,11 +258,11 @@ def limits_in_words(
     if not bool(found.feasible):
         return []
     effort, force = np.asarray(found.effort), np.asarray(found.force)
-    lower, upper = np.asarray(lower), np.asarray(upper)
+    low, high = np.asarray(lower), np.asarray(upper)
     first = int(found.binding)
     words = []
     for i, name in enumerate(stance.motors.names):
-        room = min(upper[i] - effort[i], effort[i] - lower[i]) / (upper[i] - lower[i])
+        room = min(high[i] - effort[i], effort[i] - low[i]) / (high[i] - low[i])
         if room <= _BINDING or i == first:
             words.append(f"motor {name}")
     size = max(np.abs(force).max(), 1e-12)

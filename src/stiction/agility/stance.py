@@ -162,7 +162,10 @@ def make_stance(
         ground = model_planes(mechanism)
         if contacts is not None and not ground.names:
             ground = planes([np.zeros(3)], [np.eye(3)], ["ground"])
-        contacts = find_contacts(mechanism, points=contacts, ground=ground, pairs=False)
+        names, contacts = contacts, None
+        contacts = find_contacts(mechanism, points=names, ground=ground, pairs=False)
+    if contacts is None:
+        raise InputError("nothing in this model can touch the ground; name sites or geoms as feet")
     n = contacts.count
     friction = np.asarray(mu, float)
     if friction.shape not in ((), (n,)) or not np.all(friction >= 0):

@@ -1,6 +1,6 @@
 """Capability over postures, and what it has to do with jumping: flickinger 6.3."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -152,7 +152,7 @@ def jump_study(
     frequency: float = FREQUENCY,
     until: float = 0.015,
     solver: Solver | None = None,
-    each: Callable[[range], Sequence | object] = iter,
+    each: Callable[[range], Iterable[int]] = iter,
 ) -> Study:
     """Jumps from random postures, `LANES` in one call of `simulate`.
 

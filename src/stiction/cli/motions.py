@@ -197,9 +197,11 @@ def _write(directory: OutputDirectory, problem, answer, content: dict[str, Any])
             writer = csv.DictWriter(file, rows[0])
             writer.writeheader()
             writer.writerows(rows)
-    figures = _figures if isinstance(problem, PlanarProblem) else _spatial_figures
+    figures: Any = _figures if isinstance(problem, PlanarProblem) else _spatial_figures
     if in_scene:
-        from stiction.report.motions import scene_figures as figures
+        from stiction.report.motions import scene_figures
+
+        figures = scene_figures
     for name, caption, figure in figures(problem, answer):
         report.heading(caption)
         report.figure(save_figure(figure, directory, name)[-1], caption=caption)

@@ -193,7 +193,7 @@ def _embedding(c: Array, G: Array, h: Array, settled: Array, lines: int) -> _Poi
         # Residuals of the program itself, not of its embedding, where it has a solution.
         error = error / jnp.where(new[3] > 1e-6 * new[4], new[3], 1.0)
         fine = jnp.all(jnp.isfinite(new[0])) & jnp.isfinite(new[3]) & (length > 1e-9)
-        moved = _Point(*new, p.steps + 1, error)
+        moved = _Point(*new, steps=p.steps + 1, error=error)
         stay = p._replace(steps=jnp.full_like(p.steps, _MAX_STEPS))
         return jax.tree.map(lambda a, b: jnp.where(fine, a, b), moved, stay)
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, ScalarLike, is_traced
-from stiction._compile import quick_options
+from stiction._compile import jit_with, quick_options
 from stiction._errors import InputError, unknown
 from stiction.engines.compliant import Compliant, simulate_compliant
 from stiction.engines.control import AbstractSwitchingControl, as_switching, no_control
@@ -135,14 +135,14 @@ def _simulate(*args) -> Trajectory:
 @functools.cache
 def _compiled(*, inside_another: bool) -> Callable:
     """The jitted program. One inside another is compiled as the other one is."""
-    return eqx.filter_jit(_run, compiler_options=None if inside_another else quick_options())
+    return jit_with(_run, None if inside_another else quick_options())
 
 
 def _run(
     mechanism, q, v, until, contacts, law, control, solver, keep, patterns, axes
 ) -> Trajectory:
     stepping = isinstance(law, Stepping) and contacts is not None
-    between = law.steps_between_samples(until, keep.samples) if stepping else None
+    between: Any = law.steps_between_samples(until, keep.samples) if stepping else None
 
     def one(q, v, until, law):
         if contacts is None:
@@ -174,6 +174,19 @@ def _run(
             patterns=patterns,
         )
 
+    # On a processor what goes from event to event goes lane by lane, in one program all the same:
+    # side by side each would do the work of all that happens to the others, and wait for the last.
+    alone = jax.default_backend() == "cpu" and contacts is not None and not stepping
     for _ in range(axes):
-        one = eqx.filter_vmap(one)
+        one = _one_by_one(one) if alone else eqx.filter_vmap(one)
     return one(q, v, until, law)
+
+
+def _one_by_one(f: Callable) -> Callable:
+    """f for every entry along the first axis of its arguments, one after the other."""
+
+    def mapped(*args: Any) -> Any:
+        arrays, rest = eqx.partition(args, eqx.is_array)
+        return jax.lax.map(lambda a: f(*eqx.combine(a, rest)), arrays)
+
+    return mapped

@@ -2,6 +2,7 @@
 
 from typing import Any, Literal, get_args
 
+import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -166,6 +167,8 @@ def simulate_stepping(
         n_events=end.events,
         drift=end.drift,
         steps=(samples - 1) * between,
-        result=RESULTS.where(finite, RESULTS.successful, RESULTS.not_finite),
+        result=RESULTS.where(
+            finite, RESULTS.promote(diffrax.RESULTS.successful), RESULTS.not_finite
+        ),
         residual=rows.residual,
     )

@@ -1,5 +1,7 @@
 """All possible motions of a mechanism at a state, with the contacts that touch there."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -51,7 +53,7 @@ def motions_of_mechanism(
     """
     u = jnp.zeros(mechanism.nu) if command is None else command
     at = _dynamics(mechanism, contacts, q, v, jnp.asarray(time), u)
-    d: ContactDynamics = jax.device_get(at)
+    d: Any = jax.device_get(at)  # NumPy arrays from here on
     seen = d.contacts
     near = seen.gap <= TOUCH.double
     approach = -seen.velocity[:, -1]

@@ -31,11 +31,11 @@ def polytope_figure(found: AccelerationSet, direction: np.ndarray, value: float 
     side = [0, 1] if flat_only else [0, 2]
     axis = figure.add_subplot(1, 1 if flat_only else 2, 1 if flat_only else 2)
     for points, label, style in (
-        (found.motors[:, side], "motors alone", {"fc": "0.85", "ec": "0.6"}),
-        (found.exact[:, side], "while the contacts hold", {"fc": COLORS[5], "ec": COLORS[0]}),
+        (found.motors[:, side], "motors alone", ("0.85", "0.6")),
+        (found.exact[:, side], "while the contacts hold", (COLORS[5], COLORS[0])),
     ):
         if (corners := _outline(points)) is not None:
-            axis.fill(*corners.T, label=label, alpha=0.7, **style)
+            axis.fill(*corners.T, label=label, alpha=0.7, fc=style[0], ec=style[1])
     axis.plot([0, arrow[0]], [0, arrow[2]], color=COLORS[1], lw=2.5, label="asked for")
     axis.plot(0, 0, "o", ms=4, color="0.2")
     axis.set(xlabel="x [m/s²]", ylabel="z [m/s²]", title="seen from the side")

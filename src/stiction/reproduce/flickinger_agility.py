@@ -130,8 +130,9 @@ def figure_6_1() -> Reproduction:
 def _islands(mask: np.ndarray) -> int:
     from scipy import ndimage
 
-    labels, count = ndimage.label(np.nan_to_num(mask))
-    sizes = ndimage.sum_labels(np.ones_like(labels), labels, range(1, count + 1))
+    labels = np.zeros(mask.shape, int)
+    ndimage.label(np.nan_to_num(mask), output=labels)
+    sizes = np.bincount(labels.ravel())[1:]
     return int(np.sum(sizes >= 4))  # single points of the grid are no region
 
 
@@ -297,7 +298,7 @@ def _angles_and_heights(name: str) -> Reproduction:
     figure = height_figure(run)
     axis = figure.axes[0]
     figure.set_size_inches(10.0, 3.8)
-    axis.set_position([0.56, 0.15, 0.41, 0.78])
+    axis.set_position((0.56, 0.15, 0.41, 0.78))
     figure.set_layout_engine("none")
     other = figure.add_axes((0.08, 0.15, 0.4, 0.78))
     for i, motor in enumerate(run.mechanism.actuators.names):

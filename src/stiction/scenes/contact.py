@@ -56,7 +56,7 @@ def build_ground(fields: GroundFields, mechanism: Mechanism, has_field: bool) ->
     tilt = slope_rotation(np.deg2rad(fields.slope_deg))
     rotations = [tilt @ R for R in np.asarray(ground.rotation)]
 
-    def each(value: object) -> jnp.ndarray:
+    def each(value: Any) -> jnp.ndarray:
         return jnp.asarray(np.tile(np.asarray(value, float), (n, *[1] * np.ndim(value))))
 
     moves = (fields.velocity, fields.amplitude, fields.frequency, fields.phase, fields.belt)
