@@ -10,9 +10,10 @@ f       forces of the ground                                                  N
 Computed torque for mechanisms that stand, fall and land. If hinges and slides accelerate as wanted,
 only the other freedoms (a free base) are left to move, and the ground acts on them alone:
 
-$$ M_{bb} a_b = J_b^T f - c_b - M_{bj} w , \qquad J_b a_b + J_j w + b = \text{contact acceleration} $$
+$$ M_{bb} a_b = J_b^T f - c_b - M_{bj} w , \qquad
+   J_b a_b + J_j w + b = \text{acceleration of contacts} $$
 
-with Coulomb's law between force and acceleration of every contact. This small problem tells the
+with Coulomb's law between the force and the acceleration of each contact. This small problem tells the
 forces of the ground, and inverse dynamics the efforts, $\tau = M_{jb} a_b + M_{jj} w + c_j - J_j^T
 f$. So in flight joints follow exactly, on the ground as well, and where more is asked for than a
 foot can press or pull, the foot tips, slides or lifts as the control expects it to.
@@ -62,11 +63,11 @@ from stiction.mechanism.dynamics import (
 from stiction.mechanism.forces import scalar_entries
 from stiction.mechanism.kinematics import Motion, as_mask, motion
 from stiction.mechanism.linear import (
-    wait_for,
     cholesky,
     solve_factored,
     solve_lower,
     solve_upper,
+    wait_for,
 )
 from stiction.surfaces import ContactKinematics, Contacts, contact_kinematics
 
@@ -88,9 +89,7 @@ class Reference(eqx.Module):
 
     curve: diffrax.CubicInterpolation
 
-    def __call__(
-        self, t: Scalar
-    ) -> tuple[Float[Array, "n"], Float[Array, "n"], Float[Array, "n"]]:
+    def __call__(self, t: Scalar) -> tuple[Float[Array, "n"], Float[Array, "n"], Float[Array, "n"]]:
         """Position, velocity and acceleration at t [s]."""
         first, last = self.curve.ts[0], self.curve.ts[-1]
         inside = jnp.clip(t, first, last)
@@ -211,7 +210,9 @@ class TrackingControl(eqx.Module):
         r = (body.J @ a + body.b - Y.T @ falling).reshape(body.seen.bias.shape)
         r = r.at[:, -1].add(2 * jnp.maximum(body.seen.gap, 0.0) / _SOON**2).reshape(-1)
         W = W + _SOFT * jnp.max(jnp.diag(W)) * jnp.eye(len(W), dtype=W.dtype)
-        problem = unit_problem(wait_for(W, r), r, self.mu.astype(r.dtype), jnp.zeros_like(body.seen.gap))
+        problem = unit_problem(
+            wait_for(W, r), r, self.mu.astype(r.dtype), jnp.zeros_like(body.seen.gap)
+        )
         x, _ = admm(problem, jnp.zeros_like(problem.b), None, _ADMM_STEPS)
         target = _SOLVED.of(r) * jnp.max(jnp.abs(problem.b))
         most = jnp.asarray(_NEWTON_STEPS, jnp.int32)

@@ -27,6 +27,7 @@ from stiction.engines import (
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
 from stiction.scenes.contact import build_contacts, build_law, hybrid_law
+from stiction.scenes.reactions import Reactions, reactions
 from stiction.scenes.scenario import PhaseFields, Scenario, SolverFields
 from stiction.scenes.track import build_track
 from stiction.surfaces import Contacts, find_contacts
@@ -67,6 +68,11 @@ class Run:
         return [
             replace(e, note=f"{e.note}; {told[e.index]}") if e.index in told else e for e in events
         ]
+
+    @cached_property
+    def reactions(self) -> Reactions | None:
+        """What the ground does to each body; None where a body touches at one point alone."""
+        return reactions(self)
 
     def _possible(self, contacts: Contacts, q: np.ndarray, v: np.ndarray, time: float) -> str:
         """Which motions rigid bodies allow at a state, in words."""

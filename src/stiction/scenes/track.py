@@ -83,9 +83,7 @@ def _reference(
     return make_reference(time, np.array(rows))
 
 
-def _recorded(
-    path: Path, mechanism: Mechanism, names: list[str], start: np.ndarray
-) -> Reference:
+def _recorded(path: Path, mechanism: Mechanism, names: list[str], start: np.ndarray) -> Reference:
     """A motion from a file; joints without a column stay at the start."""
     from stiction.biped.recording import read_text_table
 
