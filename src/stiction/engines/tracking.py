@@ -13,10 +13,13 @@ only the other freedoms (a free base) are left to move, and the ground acts on t
 $$ M_{bb} a_b = J_b^T f - c_b - M_{bj} w , \qquad
    J_b a_b + J_j w + b = \text{acceleration of contacts} $$
 
-with Coulomb's law between the force and the acceleration of each contact. This small problem tells the
-forces of the ground, and inverse dynamics the efforts, $\tau = M_{jb} a_b + M_{jj} w + c_j - J_j^T
-f$. So in flight joints follow exactly, on the ground as well, and where more is asked for than a
-foot can press or pull, the foot tips, slides or lifts as the control expects it to.
+with Coulomb's law between the force and the acceleration of each contact. This small problem tells
+the forces of the ground, and inverse dynamics the efforts,
+
+$$ \tau = M_{jb} a_b + M_{jj} w + c_j - J_j^T f . $$
+
+So joints follow exactly in flight, and on the ground as well; where more is asked for than a foot
+can press or pull, the foot tips, slides or lifts as the control expects it to.
 Where both feet stand, w may want them to move apart, which they cannot; contacts are therefore
 taken to be a little soft. A contact that is about to touch counts from its gap: it may come that
 far within `_SOON`.
