@@ -8,6 +8,7 @@ of the leg that lands; beside the laws, the velocity before the impact, as if no
 import os
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,6 +20,7 @@ from stiction.impacts import impact_law
 FOLDER = Path(os.environ.get("STICTION_DATA", "data")) / "cassie_landing"
 LANDINGS = 20
 MU = 0.8
+RESTITUTIONS = (0.0, 0.2)
 AFTER = (4e-3, 7e-3, 10e-3)  # [s] after the state before the impact
 LAWS = {
     "no-slip": ("no-slip", "off"),
@@ -46,23 +48,27 @@ def main() -> None:
     measured = [np.stack([one.later[round(t / one.period)] for one in landings]) for t in AFTER]
     before = np.stack([one.later[0] for one in landings])
     rows = [_row("(none: velocity before)", "", before, measured, None)]
-    for restitution in (0.0, 0.2):
-        for name, (law, method) in LAWS.items():
-            resolve = impact_law(law, method)
+    # One after the other: a batch of calls into LAPACK may wait for itself on a processor.
+    posed = jax.jit(lambda x: jax.lax.map(lambda one: landing_problem(mechanism, *one, 0.0, MU), x))
+    problems, changes = posed((*states, active))
+    for name, (law, method) in LAWS.items():
+        resolve = impact_law(law, method)
 
-            # One after the other: a batch of calls into LAPACK may wait for itself on a processor.
-            def land(case, resolve=resolve, e=restitution):
-                q, v, active, at = case
-                problem, change = landing_problem(mechanism, q, v, active, e, MU)
+        @jax.jit
+        def land(e, resolve=resolve):
+            def one(case):
+                problem, change, v, at = case
+                problem = eqx.tree_at(lambda p: p.restitution, problem, e + problem.restitution)
                 s = resolve(problem)
                 after = s.scale * (v + change @ s.impulse.reshape(-1))
                 left = s.scale**2 * (problem.kinetic + jnp.sum(problem.work(s.impulse)))
                 return after[at], left / problem.kinetic
 
-            velocity, left = jax.jit(lambda x, f=land: jax.lax.map(f, x))(
-                (*states, active, entries)
-            )
-            rows.append(_row(name, restitution, np.asarray(velocity), measured, np.asarray(left)))
+            return jax.lax.map(one, (problems, changes, states[1], entries))
+
+        for e in RESTITUTIONS:
+            velocity, left = (np.asarray(x) for x in land(jnp.asarray(e)))
+            rows.append(_row(name, e, velocity, measured, left))
     table(rows)
 
 

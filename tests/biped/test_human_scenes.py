@@ -98,7 +98,6 @@ def test_the_centre_of_mass_falls_and_flies_on_a_parabola(runs, whole):
     assert first.time == pytest.approx(np.sqrt(2 * 0.2 / G), abs=1e-4)
 
 
-
 def test_the_jump_leaves_the_ground_and_rises_as_its_speed_says(runs, whole):
     reactions = runs["human-jump"].reactions
     flights = reactions.flights()

@@ -40,7 +40,7 @@ def build_track(
     names = [mechanism.tree.joint_names[j] for j in joints]
     reference = _reference(fields, folder, mechanism, names, np.asarray(q)[at_q])
     start = scenario.start
-    r, r_dot, _ = (np.asarray(x) for x in reference(jnp.zeros((), q.dtype)))
+    r, r_dot = _beginning(reference)
     q = q.at[at_q].set(np.where(_named(start.q, names), np.asarray(q)[at_q], r))
     v = v.at[at_v].set(np.where(_named(start.v, names), np.asarray(v)[at_v], r_dot))
     mu = np.zeros(0)
@@ -49,6 +49,16 @@ def build_track(
         mu = np.broadcast_to(np.asarray(known), (contacts.count,))
     numbers = (jnp.asarray(x) for x in (fields.frequency, fields.damping, fields.balance))
     return q, v, TrackingControl(mechanism, contacts, jnp.asarray(mu), reference, *numbers)
+
+
+def _beginning(reference: Reference) -> tuple[np.ndarray, np.ndarray]:
+    """Position and velocity at time zero; by hand, since to compile it would take a second."""
+    time = np.asarray(reference.curve.ts)
+    k = np.clip(np.searchsorted(time, 0.0, side="right") - 1, 0, len(time) - 2)
+    d, c, b, a = (np.asarray(x)[k] for x in reference.curve.coeffs)
+    s = -min(time[k], 0.0)
+    moving = time[0] <= 0.0 < time[-1]
+    return a + s * (b + s * (c + s * d)), moving * (b + s * (2 * c + 3 * s * d))
 
 
 def _named(given: object, names: list[str]) -> np.ndarray:
