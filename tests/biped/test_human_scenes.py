@@ -16,7 +16,7 @@ from stiction.scenes.run import Run, build_scene
 
 G, MASS, MU = 9.81, 84.0728, 0.7
 KNOTS, SAMPLES = 201, 601
-UNTIL = {"human-drop": 1.2, "human-step": 0.6, "human-jump": 2.0}  # [s]
+UNTIL = {"human-drop": 1.2, "human-step": 0.6, "human-jump": 2.4}  # [s]: steps of 1 ms
 
 
 @pytest.fixture(scope="module")

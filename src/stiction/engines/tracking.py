@@ -80,6 +80,8 @@ _ADMM_STEPS, _NEWTON_STEPS = 10, 10  # to the forces of the ground; three or fou
 _SOLVED = Tolerance(1e-7, 1e-4)  # residual, a share of the largest acceleration
 _LEAST = Tolerance(1e-8, 1e-5)  # of singular systems, relative to their scale
 _TOUCHES = 2e-3  # gap up to which a contact supports [m]
+# Gap up to which it counts for balance once another supports: a heel that is still up [m].
+_ABOUT_TO = 0.05
 _INSIDE = 0.8  # of the box around the contacts: how far the point of pressure may go
 
 
@@ -235,10 +237,10 @@ class TrackingControl(eqx.Module):
         J_c = spatial_momentum(composite, body.state.S)[:, 3:].T / mass
 
         near = jnp.clip(1 - seen.gap / _TOUCHES, 0.0, 1.0)
-        touches = (near > 0)[:, None]
-        stands = jnp.any(touches)
-        low = jnp.where(stands, jnp.min(jnp.where(touches, seen.point, jnp.inf), axis=0), 0.0)
-        high = jnp.where(stands, jnp.max(jnp.where(touches, seen.point, -jnp.inf), axis=0), 0.0)
+        stands = jnp.any(near > 0)
+        soon = (seen.gap < _ABOUT_TO)[:, None]
+        low = jnp.where(stands, jnp.min(jnp.where(soon, seen.point, jnp.inf), axis=0), 0.0)
+        high = jnp.where(stands, jnp.max(jnp.where(soon, seen.point, -jnp.inf), axis=0), 0.0)
         arm = center_of_mass(m, q) - (low + high) / 2
         h = jnp.maximum(-(arm @ m.gravity) / g, 0.1)  # what lies has no height to fall from [m]
         w = self.balance
