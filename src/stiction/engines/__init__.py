@@ -14,6 +14,7 @@ from stiction.engines.result import RESULTS, Compliance, Trajectory
 from stiction.engines.simulate import default_solver, simulate
 from stiction.engines.solver import Solver
 from stiction.engines.stepping import Stepping
+from stiction.engines.tracking import Reference, TrackingControl, make_reference
 
 __all__ = [
     "RESULTS",
@@ -26,12 +27,15 @@ __all__ = [
     "Hybrid",
     "IndexSets",
     "PhasedControl",
+    "Reference",
     "Solver",
     "Stepping",
+    "TrackingControl",
     "Trajectory",
     "default_solver",
     "events_of",
     "index_sets",
+    "make_reference",
     "no_control",
     "rest_time",
     "simulate",

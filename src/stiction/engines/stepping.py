@@ -19,7 +19,6 @@ from stiction.engines.stepping_loop import run_steps
 from stiction.laws.tangential.stribeck import require_friction_pair
 from stiction.mechanism import (
     Mechanism,
-    actuator_effort,
     kinetic_energy,
     normalize,
     potential_energy,
@@ -148,10 +147,6 @@ def simulate_stepping(
         mechanism, contacts, patterns, law, control, start, v, h, between, samples, log
     )
 
-    def effort(row) -> Array:
-        u = control.command(row.time, row.q, row.v, row.modes, row.memory).astype(q.dtype)
-        return actuator_effort(mechanism, row.q, row.v, u)
-
     finite = jnp.all(jnp.isfinite(end.q)) & jnp.all(jnp.isfinite(end.v))
     return Trajectory(
         time=jnp.linspace(0, 1, samples, dtype=q.dtype) * until,
@@ -160,7 +155,7 @@ def simulate_stepping(
         kinetic=jax.vmap(lambda a, b: kinetic_energy(mechanism, a, b))(rows.q, rows.v),
         potential=jax.vmap(lambda a: potential_energy(mechanism, a))(rows.q),
         **dict(zip(LEDGER, rows.ledger.T, strict=True)),
-        effort=jax.vmap(effort)(rows),
+        effort=rows.effort,
         force=rows.force,
         modes=rows.modes,
         events=happenings,

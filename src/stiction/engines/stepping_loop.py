@@ -14,8 +14,9 @@ from stiction.engines.happenings import GUARD, REST, START, TOUCH, Cause, Happen
 from stiction.engines.records import Packing, Records, add, no_records
 from stiction.engines.stepping_contact import Ahead, lower_bounds, solve_step
 from stiction.engines.stepping_step import StepDynamics, book, step_dynamics
-from stiction.mechanism import Mechanism, add_velocity
+from stiction.mechanism import Mechanism, actuator_effort, add_velocity
 from stiction.mechanism.kinematics import motion
+from stiction.mechanism.linear import wait_for
 from stiction.surfaces import Contacts, gaps_and_velocities
 
 _INSIDE = 1e-6  # friction smaller than μ p_n by this share sticks, whatever rounding moves
@@ -50,7 +51,7 @@ class Sample(eqx.Module):
     ledger: Float[Array, "5"]
     force: Float[Array, "n dim"]
     modes: Int[Array, "n"]
-    memory: Any
+    effort: Float[Array, "nu"]
     residual: Scalar
 
 
@@ -92,7 +93,7 @@ def run_steps(
         command = control.command(t, s.q, v_now, s.modes, memory).astype(dtype)
         # The motion goes on as it was until the first collision, if there is one.
         collides, tau = s.ahead.collisions(h, kick - h / 2, law.rest_speed)
-        q = add_velocity(m, s.q, tau * (v_now + tau / (2 * h) * s.change))
+        q = wait_for(add_velocity(m, s.q, tau * (v_now + tau / (2 * h) * s.change)), command)
         since = kick - h / 2 + tau
         d = step_dynamics(
             m, contacts, patterns, t + tau, q, s.v, v_now, command, kick, since, h / 2 - tau,
@@ -126,7 +127,7 @@ def run_steps(
             ledger=s.ledger + jnp.where(impact, s.booked / 2, now * booked),
             force=jnp.where(impact, s.force, p / kick),
             modes=jnp.where(impact, s.modes, modes),
-            memory=memory,
+            effort=actuator_effort(m, s.q, v_now, command),
             residual=jnp.maximum(s.residual, residual),
         )
         speed = jnp.max(jnp.abs(v_next))
@@ -192,7 +193,7 @@ def _start(m: Mechanism, contacts: Contacts, control, q, v) -> Steps:
         booked=jnp.zeros(len(LEDGER), dtype),
         ledger=jnp.zeros(len(LEDGER), dtype),
         force=rows,
-        modes=jnp.where(still, STICK, OPEN),
+        modes=jnp.where(still & (gap <= TOUCH.of(q)), STICK, OPEN),
         direction=rows[:, 1:],
         ahead=Ahead(gap, u[:, -1], jnp.zeros_like(gap)),
         memory=control.memory(),

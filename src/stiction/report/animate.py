@@ -5,9 +5,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from stiction.mechanism import Mechanism, world_poses
-from stiction.report.contacts import world_forces
 from stiction.report.player import Animation, Event, Plane, Shape, Trail
 from stiction.report.player.animation import SIZES
+from stiction.scenes.reactions import world_forces
 from stiction.scenes.run import Run
 
 _MAX_TRAILS = 4

@@ -4,17 +4,13 @@ import csv
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from matplotlib.patches import Patch
 
 from stiction.engines import Event
 from stiction.engines.forces import MODE_NAMES, OPEN, SLIP, STICK
-from stiction.mechanism.kinematics import body_poses, motion
 from stiction.report.figures import COLORS, new_figure
 from stiction.scenes.run import Run
-from stiction.surfaces import contact_places
 
 MAX_CONTACTS = 8  # more lines than this in one figure tell nothing
 MAX_ROWS = 60  # of events on the page; the file has them all
@@ -147,21 +143,3 @@ def impact_figure(run: Run, events: list[Event]):
     bottom.set_xlabel("time [s]")
     bottom.legend(ncols=2)
     return figure
-
-
-def world_forces(run: Run) -> np.ndarray | None:
-    """Contact points and forces in the world at each sample [m, N]. Shape (n, n_contacts, 6)."""
-    contacts, mechanism = run.contacts, run.mechanism
-    if contacts is None:
-        return None
-    rows = np.array([0, 2]) if contacts.planar else np.array([0, 1, 2])
-
-    @jax.jit
-    @jax.vmap
-    def at(t, q, force):
-        places = contact_places(contacts, body_poses(mechanism, motion(mechanism, q).links), t)
-        world = jnp.einsum("nkx,nk->nx", places.frame[:, rows], force)
-        return jnp.concatenate([places.point, world], axis=1)
-
-    t = run.trajectory
-    return np.array(at(t.time, t.q, t.force))

@@ -20,6 +20,7 @@ from stiction.report.contacts import (
 )
 from stiction.report.figures import new_figure, save_figure
 from stiction.report.page import Report
+from stiction.report.reactions import reaction_figure
 from stiction.report.strobe import strobe
 from stiction.scenes.run import Run
 from stiction.surfaces import model_planes
@@ -33,6 +34,10 @@ BOOKED = {
 }
 _HITS = ("impact", "touch")
 _INSTANTS = 12  # at which the mechanism is drawn
+_REACTIONS = (
+    "Force of the ground on each body. Shaded: contact (approach before it); dotted: impacts, which"
+    " only the mean over 10 ms shows"
+)
 _MAX_CURVES = 10  # more lines than this in one figure tell nothing
 
 
@@ -45,6 +50,7 @@ def summarize_run(run: Run) -> dict[str, Any]:
     last = int(np.flatnonzero(kept)[-1])
     events = run.events
     rested = rest_time(t)
+    carried = run.reactions
     return {
         "title": run.scenario.title,
         "mechanism": run.mechanism.name,
@@ -68,6 +74,7 @@ def summarize_run(run: Run) -> dict[str, Any]:
         "max_drift": float(t.drift),
         "contact_residual": None if t.residual is None else float(np.nanmax(t.residual)),
         **compliance_summary(run),
+        **({} if carried is None else {"reactions": carried.summary()}),
         "ignored": list(run.mechanism.ignored),
     }
 
@@ -85,6 +92,9 @@ def _max_increase(run: Run, energy: np.ndarray, events: list[Event]) -> float:
 def write_run(run: Run, directory) -> Path:
     """Write everything into an `OutputDirectory`; return the report's path."""
     dataset = run.trajectory.to_dataset(run.mechanism, run.contact_names)
+    carried = run.reactions
+    if carried is not None and carried.time.size == dataset.sizes["time"]:
+        dataset = dataset.assign(carried.variables())
     dataset.to_netcdf(directory.file("trajectory.nc"), engine="h5netcdf")
     summary = summarize_run(run)
     events = run.events
@@ -96,6 +106,8 @@ def write_run(run: Run, directory) -> Path:
     if run.contacts is not None:
         write_events(events, directory.file("events.csv"))
         figures["forces"] = (force_figure(run), "Contact forces and modes against time")
+        if carried is not None:
+            figures["reactions"] = (reaction_figure(carried), _REACTIONS)
         if run.trajectory.compliance is not None:
             caption = "Depth of the contacts, and the energy that they hold and have lost"
             figures["depth"] = (depth_figure(run), caption)
@@ -144,6 +156,7 @@ def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append(("greatest depth", depth))
         else:
             lines.append(("largest drift of a kept contact", f"{summary['max_drift']:.1e} m"))
+        lines += _carried(summary.get("reactions"))
         if summary["contact_residual"] is not None:
             residual = f"{summary['contact_residual']:.1e} m/s"
             lines.append(("largest residual of a contact problem", residual))
@@ -152,6 +165,21 @@ def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
     notes = sorted({e["note"] for e in summary["events"] if e["note"] and e["kind"] != "switch"})
     lines += [("note", note) for note in notes]
     lines += [("left out", note) for note in summary["ignored"]]
+    return lines
+
+
+def _carried(reactions: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if reactions is None:
+        return []
+    lines = []
+    for name, body in reactions["bodies"].items():
+        peak, mean, hit = (body[key] for key in ("peak", "peak_mean", "impact_impulse"))
+        text = f"{peak:.4g} N, {mean:.4g} N as a mean over 10 ms; impacts {hit:.4g} N s"
+        lines.append((f"most on {name.replace('_', ' ')}", text))
+    for flight in reactions["flights"]:
+        text = f"{flight['duration']:.4g} s from {flight['start']:.4g} s, centre of mass"
+        lines.append(("flight", f"{text} rising {flight['rise']:.3g} m"))
+    lines.append(("impulse less change of momentum", f"{reactions['momentum_error']:.1e} N s"))
     return lines
 
 

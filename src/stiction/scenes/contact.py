@@ -31,7 +31,7 @@ def build_contacts(scenario: Scenario, mechanism: Mechanism, folder: Path) -> Co
     if fields.law == "none":
         return None
     field = _height_field(scenario.ground.field, folder)
-    ground = build_ground(scenario.ground, mechanism, field is not None)
+    ground = build_ground(scenario.ground, mechanism, field is not None, fields.points is not None)
     wanted = fields.law is not None or fields.points is not None or field is not None
     return find_contacts(
         mechanism,
@@ -43,13 +43,15 @@ def build_contacts(scenario: Scenario, mechanism: Mechanism, folder: Path) -> Co
     )
 
 
-def build_ground(fields: GroundFields, mechanism: Mechanism, has_field: bool) -> Planes:
+def build_ground(
+    fields: GroundFields, mechanism: Mechanism, has_field: bool, has_points: bool = False
+) -> Planes:
     """The planes of the model, tilted and moved; one through the origin if the scenario needs it.
 
     A tilt turns each plane about the y axis through its own point.
     """
     ground = model_planes(mechanism)
-    given = fields != GroundFields(field=fields.field)
+    given = has_points or fields != GroundFields(field=fields.field)
     if not ground.names and given and not has_field:
         ground = planes([np.zeros(3)], [np.eye(3)], ["ground"])
     n = len(ground.names)

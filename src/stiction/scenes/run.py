@@ -27,7 +27,9 @@ from stiction.engines import (
 from stiction.mechanism import Mechanism, load_mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
 from stiction.scenes.contact import build_contacts, build_law, hybrid_law
+from stiction.scenes.reactions import Reactions, reactions
 from stiction.scenes.scenario import PhaseFields, Scenario, SolverFields
+from stiction.scenes.track import build_track
 from stiction.surfaces import Contacts, find_contacts
 
 if TYPE_CHECKING:
@@ -66,6 +68,11 @@ class Run:
         return [
             replace(e, note=f"{e.note}; {told[e.index]}") if e.index in told else e for e in events
         ]
+
+    @cached_property
+    def reactions(self) -> Reactions | None:
+        """What the ground does to each body; None where a body touches at one point alone."""
+        return reactions(self)
 
     def _possible(self, contacts: Contacts, q: np.ndarray, v: np.ndarray, time: float) -> str:
         """Which motions rigid bodies allow at a state, in words."""
@@ -152,6 +159,8 @@ def build_scene(scenario: Scenario, folder: Path, *, rigid: bool = False) -> Sce
     law = None
     if contacts is not None:
         law = hybrid_law(scenario.contact, contacts) if rigid else build_law(scenario, contacts)
+    if scenario.track is not None:
+        q, v, control = build_track(scenario, folder, mechanism, contacts, law, q, v)
     return Scene(scenario, mechanism, contacts, law, control, q, v)
 
 
@@ -169,7 +178,8 @@ def model_source(scenario: Scenario, folder: Path) -> Path | str:
         return folder / str(fields.file)
     from stiction.biped.human import human
 
-    return human(height=fields.human.height, mass=fields.human.mass, sex=fields.human.sex)
+    size = fields.human
+    return human(height=size.height, mass=size.mass, sex=size.sex, sole=size.sole)
 
 
 def initial_state(scenario: Scenario, mechanism: Mechanism) -> tuple[Array, Array]:

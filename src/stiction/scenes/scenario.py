@@ -22,6 +22,9 @@ class HumanFields(_Strict):
     height: Annotated[float, Field(gt=0, description="stature [m]")] = 1.90
     mass: Annotated[float, Field(gt=0, description="body mass [kg]")] = 84.0728
     sex: Literal["male", "female"] = "male"
+    sole: Annotated[
+        Literal["plate", "hinged"], Field(description="under the toes too, or bending with them")
+    ] = "plate"
 
 
 class MechanismFields(_Strict):
@@ -277,6 +280,40 @@ class JumpFields(_Strict):
         return self
 
 
+class PostureFields(_Strict):
+    """Where hinges and slides should be at a time."""
+
+    time: Annotated[float, Field(ge=0, description="[s]")]
+    q: Annotated[
+        dict[str, float], Field(description="by joint; the others stay as they were [rad or m]")
+    ] = {}
+    keyframe: Annotated[str | None, Field(description="a named state of the model file")] = None
+
+
+class TrackFields(_Strict):
+    """A motion that all actuators follow: postures, a file, or by default the start's posture."""
+
+    postures: Annotated[list[PostureFields], Field(description="gone through smoothly")] = []
+    file: Annotated[
+        str | None,
+        Field(description="CSV, .mot or .sto: time, and a column for each joint that moves"),
+    ] = None
+    frequency: Annotated[float, Field(gt=0, description="of the error's decay [rad/s]")] = 15.0
+    damping: Annotated[float, Field(ge=0, description="of the error, 1 without swinging")] = 1.0
+    balance: Annotated[
+        float,
+        Field(ge=0, description="of the centre of mass over what touches [rad/s]; 0 for none"),
+    ] = 0.0
+
+    @model_validator(mode="after")
+    def _one_motion(self):
+        if self.postures and self.file is not None:
+            raise ValueError("must have at most one of 'postures' and 'file'")
+        if any(b.time <= a.time for a, b in itertools.pairwise(self.postures)):
+            raise ValueError("'postures' must each have a 'time' after the one before")
+        return self
+
+
 class Scenario(_Strict):
     """A whole scenario."""
 
@@ -288,6 +325,9 @@ class Scenario(_Strict):
     ] = {}
     jump: Annotated[
         JumpFields | None, Field(description="a jump, which commands all actuators")
+    ] = None
+    track: Annotated[
+        TrackFields | None, Field(description="a motion to follow, which commands all actuators")
     ] = None
     contact: ContactFields = ContactFields()
     ground: GroundFields = GroundFields()
