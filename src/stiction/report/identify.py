@@ -11,6 +11,7 @@ from stiction.identify import DesignedTest, Export, Identification
 from stiction.identify.result import Trace
 from stiction.report.figures import COLORS, new_figure, save_figure
 from stiction.report.page import Report
+from stiction.report.rollouts import rollout_figures, write_rollouts
 
 _FORCES = ("force x", "force y", "force z")
 _MOMENTS = ("moment x", "moment y", "moment z")
@@ -35,7 +36,15 @@ def write_identification(
         report.table(found.tests + test_statistics(found.tests))
     if exported is not None:
         _add_export(exported, report, directory)
-    figures = _contact_figures(found) if found.traces else _curve_figures(found)
+    if is_rollouts := "rollout.measured" in found.curves:
+        write_rollouts(found, directory.file("rollouts.nc"))
+    figures = (
+        _contact_figures(found)
+        if found.traces
+        else rollout_figures(found)
+        if is_rollouts
+        else _curve_figures(found)
+    )
     if figures:
         report.heading("Figures")
     for name, (figure, caption) in figures.items():

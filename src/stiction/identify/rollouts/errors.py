@@ -23,13 +23,17 @@ class Errors:
     position: Float[np.ndarray, "n rows"]
     rotation: Float[np.ndarray, "n rows"]
 
+    def part(self, which: Bool[np.ndarray, " n"]) -> "Errors":
+        """Those of some rollouts."""
+        return Errors(self.position[which], self.rotation[which])
+
     def summary(self) -> dict[str, float]:
         """Means over rows, then over rollouts; and the median of rollouts."""
         position = np.nanmean(self.position, axis=1)
         rotation = np.rad2deg(np.nanmean(self.rotation, axis=1))
         return {
-            "position_mean": float(np.mean(position)),
-            "position_median": float(np.median(position)),
+            "position_mean_m": float(np.mean(position)),
+            "position_median_m": float(np.median(position)),
             "rotation_mean_deg": float(np.mean(rotation)),
             "rotation_median_deg": float(np.median(rotation)),
         }

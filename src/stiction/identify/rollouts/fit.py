@@ -29,7 +29,7 @@ from stiction.identify.rollouts.engine import Engine, Lanes, distances
 from stiction.identify.rollouts.parameters import PARAMETERS
 
 _ROUNDS = 30
-_ENOUGH = 0.02  # standard errors: a smaller step says nothing
+_ENOUGH = 0.1  # standard errors: a smaller step says nothing
 _CLOSE = 1e-9  # relative: a smaller step is rounding
 _FIRST, _HARDEST = 1e-2, 1e4  # damping: the least, and that beyond which no step makes it better
 _TINY = 1e-12  # m: no two configurations agree better

@@ -18,7 +18,6 @@ import numpy as np
 
 from stiction._arrays import Array, Float, Int
 from stiction._compile import quick_jit
-from stiction._errors import InputError
 from stiction.identify.rollouts.record import Rollouts, lengths_of
 from stiction.mechanism import (
     Mechanism,
@@ -34,9 +33,9 @@ from stiction.mechanism import (
 from stiction.surfaces import Contacts, contact_places
 
 LEAST_ROWS = 3  # of flight: two fix a state, the third says how well
-_ROUNDS = 10
-_CLOSE = 1e-10  # m, m/s: the starts move no more
-_RTOL, _ATOL = 1e-9, 1e-11  # well below the noise of any camera
+_ROUNDS = 6
+_CLOSE = 1e-8  # m, m/s: the starts move no more
+_RTOL, _ATOL = 1e-7, 1e-9  # well below the noise of any camera
 
 
 class Start(NamedTuple):
@@ -46,13 +45,15 @@ class Start(NamedTuple):
         q: Configurations.
         v: Velocities.
         touch: The first row at which something may touch.
-        noise: Size of what free motion leaves of the poses before that [m].
+        noise: Size of what free motion leaves of the poses before that, each rollout's [m].
+        fall: Gravity, in parts of the model's; 1 if it was not looked for.
     """
 
     q: Float[np.ndarray, "n nq"]
     v: Float[np.ndarray, "n nv"]
     touch: Int[np.ndarray, " n"]
-    noise: float
+    noise: Float[np.ndarray, " n"]
+    fall: float
 
 
 def first_touch(
@@ -60,7 +61,7 @@ def first_touch(
 ) -> Int[np.ndarray, " n"]:
     """The first row at which a gap is less than `clearance`; the number of rows if none is."""
     n, rows, nq = rollouts.q.shape
-    times = jnp.tile(jnp.arange(rows) / rollouts.rate, n)
+    times = np.tile(np.arange(rows) / rollouts.rate, n)
     gaps = np.asarray(_least_gaps(mechanism, contacts, rollouts.q.reshape(-1, nq), times))
     near = (gaps.reshape(n, rows) < clearance) & rollouts.seen
     return np.where(near.any(axis=1), near.argmax(axis=1), rollouts.seen.sum(axis=1))
@@ -87,33 +88,19 @@ def distance_roots(
     return jax.vmap(jax.vmap(root))(q)
 
 
-def fit_start(rollouts: Rollouts, mechanism: Mechanism, touch: Int[np.ndarray, " n"]) -> Start:
-    """The states from which free motion passes best through the rows before the first touch."""
-    x, q, noise, _ = _fit(rollouts, mechanism, touch, fall=False)
-    return Start(q, x[:, mechanism.nv :], touch, noise)
-
-
-def length_scale(rollouts: Rollouts, mechanism: Mechanism, touch: Int[np.ndarray, " n"]) -> float:
-    """True lengths for each recorded one, such that bodies fall as the model's gravity says."""
-    if not bool(jnp.any(mechanism.gravity != 0)) or not lengths_of(mechanism).any():
-        raise InputError("`scale` 'gravity' needs bodies that move freely and fall; give a number")
-    *_, fall = _fit(rollouts, mechanism, touch, fall=True)
-    if not (np.isfinite(fall) and fall > 0):
-        raise InputError("no free fall in the log: `scale` cannot be read from it; give a number")
-    return 1 / fall
-
-
-def scaled(rollouts: Rollouts, mechanism: Mechanism, scale: float) -> Rollouts:
-    """The rollouts with true lengths."""
-    factor = np.where(lengths_of(mechanism), scale, 1.0)
-    return Rollouts(rollouts.q * factor, rollouts.seen, rollouts.rate, rollouts.names)
-
-
-def _fit(rollouts: Rollouts, mechanism: Mechanism, touch: np.ndarray, *, fall: bool):
-    """Starts (step from the first row, velocity), their q, what is left, and gravity's factor.
+def fit_start(
+    rollouts: Rollouts, mechanism: Mechanism, touch: Int[np.ndarray, " n"], *, fall: bool = False
+) -> Start:
+    """The states from which free motion passes best through the rows before the first touch.
 
     Gauss-Newton. What belongs to one rollout is eliminated by orthogonal factors, so that only the
     factor of gravity, which all have in common, is left.
+
+    Args:
+        rollouts: What was measured.
+        mechanism: What moves.
+        touch: The first row of each that is not free.
+        fall: Whether gravity is unknown too.
     """
     n, nv = len(rollouts), mechanism.nv
     rows = int(touch.max())
@@ -123,7 +110,7 @@ def _fit(rollouts: Rollouts, mechanism: Mechanism, touch: np.ndarray, *, fall: b
     last = jnp.asarray((rows - 1) / rollouts.rate)
     steps = jax.vmap(lambda a, b: difference(mechanism, a, b))(measured[:, 0], measured[:, 1])
     x = np.concatenate([np.zeros((n, nv)), np.asarray(steps) * rollouts.rate], axis=1)
-    factor, r = 1.0, np.zeros(0)
+    factor, r = 1.0, np.zeros((n, 0))
     for _ in range(_ROUNDS):
         (Jx, Jf), r = _free_motion(mechanism, measured, roots, last, x, jnp.asarray(factor))
         r = np.where(flying[..., None], r, 0.0).reshape(n, -1)
@@ -139,10 +126,16 @@ def _fit(rollouts: Rollouts, mechanism: Mechanism, touch: np.ndarray, *, fall: b
         x = x + dx
         if max(np.max(np.abs(dx)), abs(step)) < _CLOSE:
             break
-    free = int(flying.sum()) * nv - x.size
-    noise = float(np.sqrt(np.sum(r**2) / max(free, 1)))
-    q = np.asarray(jax.vmap(lambda a, b: add_velocity(mechanism, a, b))(measured[:, 0], x[:, :nv]))
-    return x, q, noise, factor
+    q = jax.vmap(lambda a, b: add_velocity(mechanism, a, b))(measured[:, 0], x[:, :nv])
+    # Two rows' worth of numbers were fitted.
+    noise = np.sqrt(np.sum(r**2, axis=1) / (nv * (touch - 2)))
+    return Start(np.asarray(q), x[:, nv:], touch, noise, factor)
+
+
+def scaled(rollouts: Rollouts, mechanism: Mechanism, scale: float) -> Rollouts:
+    """The rollouts with true lengths."""
+    factor = np.where(lengths_of(mechanism), scale, 1.0)
+    return Rollouts(rollouts.q * factor, rollouts.seen, rollouts.rate, rollouts.names)
 
 
 @quick_jit

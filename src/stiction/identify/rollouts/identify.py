@@ -17,17 +17,18 @@ from stiction.identify.rollouts.flight import (
     Start,
     first_touch,
     fit_start,
-    length_scale,
     scaled,
 )
 from stiction.identify.rollouts.parameters import PARAMETERS, law_values
-from stiction.identify.rollouts.record import Rollouts, record
+from stiction.identify.rollouts.record import Rollouts, lengths_of, record
 from stiction.identify.rollouts.setup import RolloutSetup
 from stiction.identify.tables import Table
 from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts
 
 _LEAST_ROLLOUTS = 2  # for a standard error
+_ROUGH = 10  # times the usual noise: no free motion
+_EXACT = 1e-9  # m: of a motion that was simulated
 
 
 def identify_rollouts(
@@ -45,7 +46,13 @@ def identify_rollouts(
         folder: The setup's, for the mechanism's file.
         tell: Called with what is being done.
     """
-    prepared = prepare(tables, setup, folder, tell=tell)
+    return identify_prepared(prepare(tables, setup, folder, tell=tell), setup, tell=tell)
+
+
+def identify_prepared(
+    prepared: "Prepared", setup: RolloutSetup, *, tell: Callable[[str], None] = lambda text: None
+) -> Identification:
+    """The same from rollouts whose starts are known."""
     theta = law_values(prepared.engine.law, setup.wanted)
     aside = prepared.aside
     tell("rolling out")
@@ -115,16 +122,23 @@ def prepare(
     if contacts is None or law is None:
         raise InputError("nothing can touch: set `contact.points`, or give the model a plane")
     rollouts = record(tables, setup, mechanism)
+    names = rollouts.names
     tell("finding the flights")
-    touch, kept = _flights(rollouts, mechanism, contacts, setup)
-    scale = 1.0 if setup.scale == "gravity" else float(setup.scale)
-    if setup.scale == "gravity":
-        scale = length_scale(rollouts.part(kept), mechanism, touch[kept])
-    if scale != 1:
-        rollouts = scaled(rollouts, mechanism, scale)
-        touch, kept = _flights(rollouts, mechanism, contacts, setup)
-    left_out = tuple(n for n, k in zip(rollouts.names, kept, strict=True) if not k)
-    rollouts = rollouts.part(kept)
+    unknown_scale = setup.scale == "gravity"
+    if unknown_scale and not (lengths_of(mechanism).any() and np.any(mechanism.gravity)):
+        raise InputError("`scale` 'gravity' needs bodies that move freely and fall; give a number")
+    scale = 1.0 if setup.scale == "gravity" else setup.scale
+    rollouts, start = _flights(
+        scaled(rollouts, mechanism, scale), mechanism, contacts, setup, fall=unknown_scale
+    )
+    if unknown_scale:
+        scale = 1 / start.fall
+        if not scale > 0:
+            raise InputError("no free fall in the log: `scale` cannot be read; give a number")
+        rollouts, start = _flights(
+            scaled(rollouts, mechanism, scale), mechanism, contacts, setup, fall=False
+        )
+    left_out = tuple(n for n in names if n not in rollouts.names)
     engine = Engine(
         mechanism=mechanism,
         contacts=contacts,
@@ -134,14 +148,18 @@ def prepare(
         max_events=setup.contact.max_events,
         wanted=tuple(setup.wanted),
     )
-    start = fit_start(rollouts, mechanism, touch[kept])
     return Prepared(engine, rollouts, start, scale, left_out, setup)
 
 
 def _flights(
-    rollouts: Rollouts, mechanism: Mechanism, contacts: Contacts, setup: RolloutSetup
-) -> tuple[np.ndarray, np.ndarray]:
-    """First rows of touch, and which rollouts begin in flight and touch at all."""
+    rollouts: Rollouts,
+    mechanism: Mechanism,
+    contacts: Contacts,
+    setup: RolloutSetup,
+    *,
+    fall: bool,
+) -> tuple[Rollouts, Start]:
+    """The rollouts that begin in free motion and then touch, and where they begin."""
     touch = first_touch(rollouts, mechanism, contacts, setup.clearance)
     kept = (touch >= LEAST_ROWS) & (touch < rollouts.seen.sum(axis=1))
     needed = _LEAST_ROLLOUTS / (1 - setup.kept_aside)
@@ -152,31 +170,38 @@ def _flights(
             f" {int(kept.sum())} of {len(rollouts)}; check units, `clearance` and the ground"
             f" (the first gap below it: row {int(touch[0]) + 1} of '{rollouts.names[0]}')"
         )
-    return touch, kept
+    rollouts, touch = rollouts.part(kept), touch[kept]
+    start = fit_start(rollouts, mechanism, touch, fall=fall)
+    # What does not move as free bodies do was held, or touched something else.
+    free = start.noise <= max(_ROUGH * float(np.median(start.noise)), _EXACT)
+    if free.all():
+        return rollouts, start
+    rollouts = rollouts.part(free)
+    return rollouts, fit_start(rollouts, mechanism, touch[free], fall=fall)
 
 
 def _identification(prepared: Prepared, setup: RolloutSetup, found: Fit) -> Identification:
     std = np.sqrt(np.diag(found.covariance))
     aside, rollouts, start = prepared.aside, prepared.rollouts, prepared.start
+    mechanism = prepared.engine.mechanism
     simulated = roll_out(prepared.engine, prepared.lanes, found.values)
     compared = rollouts.seen & np.isfinite(simulated).all(axis=-1)
-    errors = rollout_errors(prepared.engine.mechanism, simulated, rollouts.q, compared)
+    errors = rollout_errors(mechanism, simulated, rollouts.q, compared)
     rms = float(np.sqrt(np.nanmean(found.size**2)))
-    residuals = {"fitted_rms": rms, "fitted_median": float(np.nanmedian(found.size))}
+    residuals = {"distance_rms": rms, "distance_median": float(np.nanmedian(found.size))}
     notes: dict[str, Any] = {
         "rollouts": {
             "fitted": int((~aside).sum()),
             "kept_aside": int(aside.sum()),
             "left_out": len(prepared.left_out),
         },
-        "flight_noise": start.noise,
+        "flight_noise_m": float(np.median(start.noise)),
         "length_scale": prepared.scale,
         "rounds": found.rounds,
     }
     for name, which in (("fitted", ~aside), ("kept_aside", aside)):
         if which.any():
-            part = type(errors)(errors.position[which], errors.rotation[which])
-            notes[f"errors_{name}"] = part.summary()
+            notes[f"errors_{name}"] = errors.part(which).summary()
     return Identification(
         parameters={
             n: parameter(x, s, PARAMETERS[n].unit, setup.confidence)
@@ -197,7 +222,9 @@ def _identification(prepared: Prepared, setup: RolloutSetup, found: Fit) -> Iden
             "rollout.position_error": errors.position,
             "rollout.rotation_error": errors.rotation,
             "rollout.aside": aside,
-            "rollout.spread": found.spread,
+            "rollout.names": np.array(rollouts.names),
+            "rollout.coordinates": np.array(mechanism.tree.coordinate_names),
+            "rollout.is_length": lengths_of(mechanism),
         },
     )
 
