@@ -1,7 +1,7 @@
 """Strict arrays in tests: double precision, no silent broadcasting of ranks, no mixing of types."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jax
@@ -13,6 +13,7 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 SHARED = Path(os.environ.get("STICTION_DATA", Path(__file__).parents[2] / "shared" / "data"))
+_MOST_REGIONS = 25_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,6 +26,17 @@ def cases(request: pytest.FixtureRequest) -> Callable[[int], int]:
     """How many of so many random cases to try."""
     thorough = request.config.getoption("--thorough")
     return lambda promised: promised if thorough else -(-promised // 10)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_programs() -> Iterator[None]:
+    """Forget compiled programs when there are many: each takes several of the 65,530 regions of
+    memory that Linux gives a process, and XLA ends the process when they are used up.
+    """
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_text().count("\n") > _MOST_REGIONS:
+        jax.clear_caches()
 
 
 @pytest.fixture
