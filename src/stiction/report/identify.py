@@ -217,7 +217,8 @@ def _residual_figure(found: Identification):
         axis.hist(values, bins=60, density=True, color=COLORS[0], alpha=0.6)
         sigma = noise.get(key)
         if sigma and sigma > 1e-3 * max(np.std(values), 1e-300):
-            x = np.linspace(*axis.get_xlim(), 200)
+            low, high = axis.get_xlim()
+            x = np.linspace(low, high, 200)
             bell = np.exp(-0.5 * (x / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi))
             axis.plot(x, bell, color=COLORS[1], label="sensor noise")
             axis.legend()

@@ -126,7 +126,7 @@ def fit(
         size=here.size,
         condition=least_squares.scaled_condition(R),
         rounds=rounds,
-        early=(np.isnan(here.size) & compared).any(axis=1),
+        early=np.any(np.isnan(here.size) & compared, axis=1),
     )
 
 
