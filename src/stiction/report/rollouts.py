@@ -75,7 +75,7 @@ def _examples(c: dict[str, np.ndarray], judged: np.ndarray):
         row[0].legend(ncols=1)
     last = np.max(np.flatnonzero(np.isfinite(c["measured"][shown, :, 0]).any(axis=0)))
     for axis, i in zip(axes[0], shown, strict=True):
-        axis.set_title(f"{c['names'][i]}: {1e3 * mean[i]:.1f} mm")
+        axis.set_title(f"{c['names'][i]}: {1e3 * mean[i]:.1f} mm", fontsize="small")
         axis.set_xlim(0, c["time"][last])
     for axis in axes[-1]:
         axis.set_xlabel("time [s]")

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float, Int
+from stiction._arrays import Array, Bool, Float, Int
 from stiction._compile import quick_jit
 from stiction.identify.rollouts.record import Rollouts, lengths_of
 from stiction.mechanism import (
@@ -34,7 +34,8 @@ from stiction.surfaces import Contacts, contact_places
 
 LEAST_ROWS = 3  # of flight: two fix a state, the third says how well
 _ROUNDS = 6
-_CLOSE = 1e-8  # m, m/s: the starts move no more
+_ROWS = 16
+_CLOSE = 1e-5  # m, m/s: steps of Gauss and Newton shrink to their squares, far below any noise
 _RTOL, _ATOL = 1e-7, 1e-9  # well below the noise of any camera
 
 
@@ -54,6 +55,10 @@ class Start(NamedTuple):
     touch: Int[np.ndarray, " n"]
     noise: Float[np.ndarray, " n"]
     fall: float
+
+    def part(self, which: Bool[np.ndarray, " n"]) -> "Start":
+        """Those of some rollouts."""
+        return Start(self.q[which], self.v[which], self.touch[which], self.noise[which], self.fall)
 
 
 def first_touch(
@@ -103,13 +108,14 @@ def fit_start(
         fall: Whether gravity is unknown too.
     """
     n, nv = len(rollouts), mechanism.nv
-    rows = int(touch.max())
+    # Compiled for few numbers of rows.
+    rows = min(-(-int(touch.max()) // _ROWS) * _ROWS, rollouts.q.shape[1])
     flying = (np.arange(rows) < touch[:, None]) & rollouts.seen[:, :rows]
     measured = jnp.asarray(rollouts.q[:, :rows])
     roots = distance_roots(mechanism, measured)
     last = jnp.asarray((rows - 1) / rollouts.rate)
-    steps = jax.vmap(lambda a, b: difference(mechanism, a, b))(measured[:, 0], measured[:, 1])
-    x = np.concatenate([np.zeros((n, nv)), np.asarray(steps) * rollouts.rate], axis=1)
+    steps = np.asarray(_steps(mechanism, measured[:, 0], measured[:, 1]))
+    x = np.concatenate([np.zeros((n, nv)), steps * rollouts.rate], axis=1)
     factor, r = 1.0, np.zeros((n, 0))
     for _ in range(_ROUNDS):
         (Jx, Jf), r = _free_motion(mechanism, measured, roots, last, x, jnp.asarray(factor))
@@ -126,7 +132,7 @@ def fit_start(
         x = x + dx
         if max(np.max(np.abs(dx)), abs(step)) < _CLOSE:
             break
-    q = jax.vmap(lambda a, b: add_velocity(mechanism, a, b))(measured[:, 0], x[:, :nv])
+    q = _moved(mechanism, measured[:, 0], x[:, :nv])
     # Two rows' worth of numbers were fitted.
     noise = np.sqrt(np.sum(r**2, axis=1) / (nv * (touch - 2)))
     return Start(np.asarray(q), x[:, nv:], touch, noise, factor)
@@ -136,6 +142,16 @@ def scaled(rollouts: Rollouts, mechanism: Mechanism, scale: float) -> Rollouts:
     """The rollouts with true lengths."""
     factor = np.where(lengths_of(mechanism), scale, 1.0)
     return Rollouts(rollouts.q * factor, rollouts.seen, rollouts.rate, rollouts.names)
+
+
+@quick_jit
+def _steps(mechanism, start, end):
+    return jax.vmap(lambda a, b: difference(mechanism, a, b))(start, end)
+
+
+@quick_jit
+def _moved(mechanism, start, step):
+    return jax.vmap(lambda a, b: add_velocity(mechanism, a, b))(start, step)
 
 
 @quick_jit

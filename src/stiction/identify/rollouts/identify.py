@@ -174,10 +174,10 @@ def _flights(
     start = fit_start(rollouts, mechanism, touch, fall=fall)
     # What does not move as free bodies do was held, or touched something else.
     free = start.noise <= max(_ROUGH * float(np.median(start.noise)), _EXACT)
-    if free.all():
-        return rollouts, start
     rollouts = rollouts.part(free)
-    return rollouts, fit_start(rollouts, mechanism, touch[free], fall=fall)
+    if fall and not free.all():  # they had a say in how all fall
+        return rollouts, fit_start(rollouts, mechanism, touch[free], fall=True)
+    return rollouts, start.part(free)
 
 
 def _identification(prepared: Prepared, setup: RolloutSetup, found: Fit) -> Identification:
