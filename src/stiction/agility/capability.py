@@ -20,8 +20,6 @@ With as many motors as the task has rows, forces and efforts are affine in s, an
 solved by intersecting intervals; otherwise by an interior-point method.
 """
 
-from collections.abc import Callable
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -30,7 +28,7 @@ import numpy as np
 from stiction._arrays import TINY, Array, Bool, Float, Int, Scalar
 from stiction.agility.stance import Maps, Reduced, Stance, stance_maps
 from stiction.complementarity.cone_linear import Maximum, maximize_over_cones
-from stiction.mechanism.linear import invert
+from stiction.mechanism.linear import inverse
 
 # A limit is said to bind when less than this share of its range is left.
 _BINDING = 1e-6
@@ -116,25 +114,25 @@ def _by_intervals(maps: Maps, reduced: Reduced, d: Array, mu: Array) -> Capabili
     return _outcome(reduced, slope, offset, low, high, f0.shape[1])
 
 
-def effort_map(maps: Maps, reduced: Reduced) -> tuple[Callable[[Array], Array], Array]:
-    """E of (6.1) as a function, and τ₀, so that τ = τ₀ + E(a - a₀) gives the acceleration a.
+def effort_map(maps: Maps, reduced: Reduced) -> tuple[Array, Array]:
+    """E of (6.1) and τ₀, so that τ = τ₀ + E (a - a₀) gives the acceleration a.
 
     Of more efforts than rows those are taken that are least relative to their ranges, from the
     middle of the ranges; of fewer, those that come nearest.
     """
     k, nu = reduced.D.shape
     if nu == k:
-        return invert(reduced.D), jnp.zeros_like(maps.lower)
+        return inverse(reduced.D), jnp.zeros_like(maps.lower)
     width = maps.upper - maps.lower
     middle = (maps.upper + maps.lower) / 2
     E = width[:, None] * jnp.linalg.pinv(reduced.D * width[None, :])
-    return lambda a: E @ a, middle - E @ (reduced.D @ middle)
+    return E, middle - E @ (reduced.D @ middle)
 
 
 def efforts_along(maps: Maps, reduced: Reduced, d: Array) -> tuple[Array, Array]:
     """τ = slope s + offset for a = s d."""
     E, start = effort_map(maps, reduced)
-    return E(d), start - E(reduced.a0)
+    return E @ d, start - E @ reduced.a0
 
 
 def box_interval(slope: Array, offset: Array, lower: Array, upper: Array) -> tuple[Array, Array]:

@@ -72,7 +72,8 @@ def read_stance(
     settings += _posture_settings(posture)
     scenario, folder = read_scenario(model, settings)
     mechanism = build_mechanism(scenario, folder)
-    names = feet.split(",") if feet else scenario.contact.points
+    pushing = scenario.jump.feet if scenario.jump else None
+    names = feet.split(",") if feet else pushing or scenario.contact.points
     ground = build_ground(scenario.ground, mechanism, has_field=False)
     if not ground.names:
         import numpy as np

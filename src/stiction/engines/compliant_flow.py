@@ -123,7 +123,7 @@ class CompliantFlow(AbstractFlow):
             self.normal, self.tangential, y.inner.memory, gap, u, modes != OPEN
         )
 
-    def look(self, t: Scalar, y: State, mode: Mode) -> tuple[State, State, Seen]:
+    def look(self, t: Scalar, y: State, mode: Mode) -> tuple[State, Seen, None]:
         """`rates`, written out where that is faster."""
         return self.in_scalars(rates, t, y, mode)
 
@@ -173,8 +173,8 @@ class CompliantFlow(AbstractFlow):
         return with_guards(first, jnp.zeros_like(u_n), none), known
 
 
-def rates(flow: CompliantFlow, t: Scalar, y: State, mode: Mode) -> tuple[State, State, Seen]:
-    """The rate of a state, the state with its gap as it is, and the contacts."""
+def rates(flow: CompliantFlow, t: Scalar, y: State, mode: Mode) -> tuple[State, Seen, None]:
+    """The rate of a state, and the contacts; nothing holds them."""
     m = flow.mechanism
     force, power = flow.joint_forces(t, y, mode)
     state = motion(m, y.q)
@@ -194,8 +194,7 @@ def rates(flow: CompliantFlow, t: Scalar, y: State, mode: Mode) -> tuple[State, 
     inner = Inner(r.memory, r.normal_loss, r.friction_loss)
     ledger = jnp.concatenate([power, booked])
     k = State(rate(m, y.q, y.v), solve_upper(L, half), ledger, u[:, -1], inner)
-    kept = State(y.q, y.v, y.ledger, gap, y.inner)
-    return k, kept, Seen(r.force, gap, u, flow.guards(t, y, mode), r.margin)
+    return k, Seen(r.force, gap, u, flow.guards(t, y, mode), r.margin), None
 
 
 def _place(flow: CompliantFlow, t: Scalar, y: State, mode: Mode) -> tuple[Array, Array]:
@@ -211,7 +210,8 @@ def compliant_events(flow: CompliantFlow) -> Callable[[Loop, Packing], Loop]:
         closed = _closed(s, gap, u)
         y = _let_go(flow, s.y, (s.mode.modes != OPEN) & ~closed)
         memory = s.mode.memory
-        k, y, seen = flow.look(s.t, y, Mode(closed.astype(int), s.mode.direction, memory))
+        k, seen, _ = flow.look(s.t, y, Mode(closed.astype(int), s.mode.direction, memory))
+        y = State(y.q, y.v, y.ledger, seen.gap, y.inner)
         modes = jnp.where(closed, _rubbing(flow, s, seen), OPEN)
         mode = Mode(modes, s.mode.direction, memory)
         T = kinetic_energy(flow.mechanism, y.q, y.v)

@@ -52,8 +52,7 @@ _GAP_ATOL, _GAP_RTOL = 1e-5, 1e-3  # by how much a step may be wrong about a gap
 # What the ledger books [J]; all but the last entry are integrated along with the motion.
 LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work", "impact_loss")
 
-# Mechanisms with more freedoms (such as free bodies) are left in arrays: as fast, sooner compiled.
-_WRITTEN_OUT = 5
+_WRITTEN_OUT = 5  # freedoms of a mechanism
 
 
 class Mode(eqx.Module):
@@ -122,6 +121,13 @@ class _Told(NamedTuple):
 _told: dict[tuple[int, int], _Told] = {}
 
 
+class Held(NamedTuple):
+    """What it takes to push contacts: as in `ContactDynamics`."""
+
+    L: Float[Array, "nv nv"]
+    Y: Float[Array, "nv m"]
+
+
 class Arrival(eqx.Module):
     """The end of a step."""
 
@@ -171,6 +177,11 @@ class AbstractFlow(eqx.Module):
         """Numbers whose fall below zero is an event of the control."""
         return self.control.guards(t, y.q, y.v, mode.modes, mode.memory).astype(y.q.dtype)
 
+    def correct(self, y: State, velocity: Float[Array, "n dim"], held: Any, mode: Mode) -> State:
+        """A state with such gaps and contact velocities, mended: as it is, if none are kept."""
+        del velocity, held, mode
+        return y
+
     def joint_forces(self, t: Scalar, y: State, mode: Mode) -> tuple[Array, Array]:
         """Springs, dampers and actuators together, and the power of actuators and of damping."""
         m = self.mechanism
@@ -179,17 +190,18 @@ class AbstractFlow(eqx.Module):
         return spring_force(m, y.q) + damping + drive, jnp.stack([y.v @ drive, -(y.v @ damping)])
 
     def step_looking(self, look: Callable, advance: Callable, t, y, k, mode, dt) -> Arrival:
-        """A step where `look` tells what there is at a state: rate, corrected state, contacts."""
+        """A step where `look` tells what there is at a state: rate, contacts, what holds them."""
 
-        def see(t: Scalar, y: State) -> tuple[State, tuple[tuple[Array, Array, Array], Seen]]:
-            k, kept, seen = self.in_scalars(look, t, y, mode)
-            return k, ((kept.q, kept.v, kept.gap), seen)
+        def see(t: Scalar, y: State) -> tuple[State, tuple[Seen, Any]]:
+            k, seen, held = self.in_scalars(look, t, y, mode)
+            return k, (seen, held)
 
         def finish(y: State) -> State:
             return State(normalize(self.mechanism, y.q), y.v, y.ledger, y.gap, y.inner)
 
-        y, k, ((q, v, gap), seen), error = advance(see, finish, t, y, k, dt)
-        return Arrival(y, State(q, v, y.ledger, gap, y.inner), k, seen, error)
+        y, k, (seen, held), error = advance(see, finish, t, y, k, dt)
+        kept = State(y.q, y.v, y.ledger, seen.gap, y.inner)
+        return Arrival(y, self.correct(kept, seen.velocity, held, mode), k, seen, error)
 
     def in_scalars(self, f: Callable, t: Scalar, y: State, mode: Mode) -> Any:
         """f(flow, t, y, mode), written out in scalars where that is faster."""
@@ -200,13 +212,20 @@ class AbstractFlow(eqx.Module):
         return in_scalars(of_leaves, self.patterns, self.mechanism, self.contacts, t, y, mode)
 
 
+def is_small(mechanism: Mechanism) -> bool:
+    """Whether equations are better written out in scalars. With more freedoms (such as those of a
+    free body) they are as fast in arrays, and sooner compiled.
+    """
+    return mechanism.nv <= _WRITTEN_OUT
+
+
 def in_scalars(
     f: Callable, patterns: Patterns, mechanism: Mechanism, contacts: Contacts, *more: Any
 ) -> Any:
     """f(mechanism, contacts, *more), written out in scalars unless the mechanism is large, or
     traced: without knowing which of its numbers are zero there would be too many.
     """
-    if mechanism.nv > _WRITTEN_OUT or patterns.mechanism is None:
+    if not is_small(mechanism) or patterns.mechanism is None:
         return f(mechanism, contacts, *more)
     known = (patterns.mechanism, patterns.contacts, *(None for _ in more))
     return write_out(f, known)(mechanism, contacts, *more)
@@ -250,10 +269,14 @@ class Flow(AbstractFlow):
         ratio = error_ratio(smooth, before, after, solver.rtol, solver.atol)
         return jnp.maximum(ratio, jnp.max(gap_error(at)))
 
-    def correct(self, d: ContactDynamics, y: State, mode: Mode) -> State:
-        """The state with kept contacts brought back to zero gap and zero velocity."""
-        shift, slow = _correction(d, mode)
-        return State(add_velocity(self.mechanism, y.q, shift), y.v + slow, y.ledger, d.contacts.gap)
+    def correct(
+        self, y: State, velocity: Float[Array, "n dim"], held: Held | None, mode: Mode
+    ) -> State:
+        """Kept contacts are brought back to zero gap and zero velocity: the drift of one step."""
+        if held is None:
+            return y
+        shift, slow = write_out(_correction, (None,) * 4)(held, y.gap, velocity, mode.modes)
+        return State(add_velocity(self.mechanism, y.q, shift), y.v + slow, y.ledger, y.gap)
 
     def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "e"]:
         """Open: the gap. Closed: the normal force. Sticking: how far friction is inside the static
@@ -296,8 +319,8 @@ def _dynamics(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[ContactDynam
     return contact_dynamics(flow.mechanism, flow.contacts, y.q, y.v, t, force), power
 
 
-def _fly(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, State, Seen]:
-    """The rate, the state as it is, and where contacts are, when all are open."""
+def _fly(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, Seen, None]:
+    """The rate and where contacts are, when all are open."""
     m = flow.mechanism
     force, power = flow.joint_forces(t, y, mode)
     state = motion(m, y.q)
@@ -305,15 +328,11 @@ def _fly(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, State, See
     gap, u = gaps_and_velocities(m, flow.contacts, state, y.v, t)
     ledger = jnp.concatenate([power, jnp.zeros(3, power.dtype)])
     k = State(rate(m, y.q, y.v), solve_upper(L, half), ledger, u[:, -1])
-    kept = State(y.q, y.v, y.ledger, gap)
-    return k, kept, Seen(jnp.zeros_like(u), gap, u, flow.guards(t, y, mode))
+    return k, Seen(jnp.zeros_like(u), gap, u, flow.guards(t, y, mode)), None
 
 
-def _touch(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, State, Seen]:
-    """The rate when some contacts are closed, the state brought back onto them, and the contacts.
-
-    Kept contacts are brought back to zero gap and zero velocity: the drift of one step.
-    """
+def _touch(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, Seen, Held]:
+    """The rate when some contacts are closed, the contacts, and what holds them."""
     m = flow.mechanism
     d, power = _dynamics(flow, t, y, mode)
     u = d.contacts.velocity
@@ -323,19 +342,21 @@ def _touch(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, State, S
     ledger = jnp.concatenate([power, contact_power(d, force)])
     k = State(rate(m, y.q, y.v), d.acceleration(f), ledger, u[:, -1])
     seen = Seen(force, d.contacts.gap, u, flow.guards(t, y, mode))
-    return k, flow.correct(d, y, mode), seen
+    return k, seen, Held(d.L, d.Y)
 
 
-def _correction(d: ContactDynamics, mode: Mode) -> tuple[Array, Array]:
+def _correction(
+    held: Held, gap: Float[Array, "n"], u: Float[Array, "n dim"], modes: Int[Array, "n"]
+) -> tuple[Array, Array]:
     """Changes of q and v that bring kept contacts back to zero gap and zero velocity."""
-    u = d.contacts.velocity
     n, dim = u.shape
-    gaps = jnp.concatenate([jnp.zeros((n, dim - 1), u.dtype), d.contacts.gap[:, None]], axis=1)
+    W = held.Y.T @ held.Y
+    gaps = jnp.concatenate([jnp.zeros((n, dim - 1), u.dtype), gap[:, None]], axis=1)
     wrong = jnp.stack([gaps.reshape(-1), u.reshape(-1)], axis=1)
-    rows = known_rows(mode.modes, dim).astype(u.dtype)[:, None]
-    K = rows * d.W * rows.T + jnp.diag(1 - rows[:, 0])
-    impulses = rows * solve_redundant(K, rows * wrong, jnp.max(jnp.diag(d.W)))
-    shift, slow = -d.change(impulses).T
+    rows = known_rows(modes, dim).astype(u.dtype)[:, None]
+    K = rows * W * rows.T + jnp.diag(1 - rows[:, 0])
+    impulses = rows * solve_redundant(K, rows * wrong, jnp.max(jnp.diag(W)))
+    shift, slow = -solve_upper(held.L, held.Y @ impulses).T
     return shift, slow
 
 

@@ -15,6 +15,7 @@ rests on a slope press less, and cannot hold as much. So friction is shared as c
 is the sum of |f_t|² / (μ f_n), which makes friction proportional to pressure where it can be.
 """
 
+import jax
 import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Int
@@ -72,11 +73,18 @@ def contact_forces(
     K = known[:, None] * (W @ B) + jnp.diag(1 - known)
     scale = jnp.max(jnp.diag(W))
     least = solve_redundant(K, -known * a0, scale)
+    sticks = modes == STICK
+
+    def shared() -> Float[Array, "m"]:
+        holds = jnp.where(sticks, mu * least.reshape(n, k + 1)[:, -1], 0.0)
+        strongest = jnp.max(holds)
+        share = jnp.maximum(holds / jnp.where(strongest > 0, strongest, 1.0), _LEAST_SHARE)
+        share = jnp.sqrt(jnp.where(sticks, share, 1.0))[:, None]
+        S = jnp.concatenate([jnp.broadcast_to(share, (n, k)), jnp.ones_like(share)], axis=1)
+        S = S.reshape(-1)
+        return S * solve_redundant(S[:, None] * K * S[None, :], -S * known * a0, scale)
+
     if n == 1:
         return B @ least
-    holds = jnp.where(modes == STICK, mu * least.reshape(n, k + 1)[:, -1], 0.0)
-    strongest = jnp.max(holds)
-    share = jnp.maximum(holds / jnp.where(strongest > 0, strongest, 1.0), _LEAST_SHARE)
-    share = jnp.sqrt(jnp.where(modes == STICK, share, 1.0))[:, None]
-    S = jnp.concatenate([jnp.broadcast_to(share, (n, k)), jnp.ones_like(share)], axis=1).reshape(-1)
-    return B @ (S * solve_redundant(S[:, None] * K * S[None, :], -S * known * a0, scale))
+    # Friction of one contact is not shared with others.
+    return B @ jax.lax.cond(jnp.sum(sticks) > 1, shared, lambda: least)

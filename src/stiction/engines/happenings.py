@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar, Tolerance
 from stiction.engines.contact_dynamics import ContactDynamics, kinetic
-from stiction.engines.flow import Flow, Mode, Seen, State, contact_power
+from stiction.engines.flow import Flow, Held, Mode, Seen, State, contact_power
 from stiction.engines.forces import OPEN, SLIP, STICK
 from stiction.engines.modes import select_modes
 from stiction.engines.records import Packing
@@ -250,6 +250,10 @@ def settle(
     ends_slip = target & (cause.function == 1) & (mode.modes == SLIP)
     slow = jnp.where(jnp.any(ends_slip), TOGETHER.of(u), REST.of(u))
     at_rest = keeps & ((speed <= slow) | (ends_slip & (dim == 2)))
+    # What parted a moment ago is not closed again unless it sinks: contacts that let go together
+    # would do so by turns without end.
+    anew = after_impact | target | (cause.contact == START)
+    parted = (mode.modes == OPEN) & ~anew
     found = select_modes(
         d.W,
         d.a0,
@@ -258,16 +262,20 @@ def settle(
         at_rest,
         flow.mu_static,
         flow.mu_dynamic,
-        opens=target & (cause.function == 0) & (mode.modes != OPEN),
+        opens=(target & (cause.function == 0) & (mode.modes != OPEN)) | parted,
         starts_to_slip=target & (cause.function == 1) & (mode.modes == STICK),
     )
     new = Mode(found.modes, found.direction, mode.memory)
-    y = flow.correct(d, y, new)
+    # What is at rest is so exactly, even if it is about to slip: what little it moves, perhaps
+    # another way, would else end that slip at once.
+    still = at_rest & (found.modes != OPEN)
+    resting = Mode(jnp.where(still, STICK, found.modes), found.direction, mode.memory)
+    y = flow.correct(State(y.q, y.v, y.ledger, d.contacts.gap), u, Held(d.L, d.Y), resting)
     acceleration = d.acceleration(found.force.reshape(-1))
     ledger = jnp.concatenate([power, contact_power(d, found.force)])
     k = State(rate(flow.mechanism, y.q, y.v), acceleration, ledger, u[:, -1])
-    # What the correction takes away is rounding; sticking contacts are exactly at rest.
-    moving = jnp.where((found.modes == STICK)[:, None], 0.0, u[:, :-1])
+    # What the correction takes away is rounding.
+    moving = jnp.where(still[:, None], 0.0, u[:, :-1])
     normal = jnp.where(found.modes != OPEN, 0.0, u[:, -1])
     seen = Seen(
         found.force,

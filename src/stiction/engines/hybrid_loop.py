@@ -23,7 +23,7 @@ import jax.numpy as jnp
 from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction._scalars import write_out
 from stiction.engines.event_search import Search, grazing, search_event, select
-from stiction.engines.flow import AbstractFlow, Arrival, Mode, Seen, State
+from stiction.engines.flow import AbstractFlow, Arrival, Mode, Seen, State, is_small
 from stiction.engines.forces import OPEN
 from stiction.engines.happenings import GUARD, START, Cause, FlagsOnly, Happening, quiet
 from stiction.engines.records import Packing, Records, Row, add, no_records
@@ -134,7 +134,8 @@ def run_loop(
         dt = jax.lax.stop_gradient(jnp.where(s.search.on, s.search.trial, s.dt))
         dt = jnp.where(last, left, dt)
         at = flow.step(advance, s.t, s.y, s.k, s.mode, dt)
-        return write_out(decide, (None,) * 4)(s, at, dt, last)
+        written = write_out(decide, (None,) * 4) if is_small(flow.mechanism) else decide
+        return written(s, at, dt, last)
 
     def decide(s: Loop, at: Arrival, dt: Scalar, last: Array) -> Loop:
         """Whether a step is kept, is too long, or shows that there is an event on the way."""

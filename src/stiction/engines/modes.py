@@ -21,6 +21,10 @@ from stiction.engines.forces import OPEN, SLIP, STICK, contact_forces, force_bas
 
 # Contradictions smaller than this, relative to the largest force or acceleration, are rounding.
 _ROUNDING = Tolerance(1e-9, 1e-4)
+# How far a slip may begin from the direction of its acceleration [rad]. Little: its velocity is so
+# small that the stages of a step make the error larger.
+_STRAIGHT = Tolerance(1e-8, 1e-4)
+_MOST_TURNS = 20
 
 
 class Modes(eqx.Module):
@@ -37,6 +41,9 @@ class _Search(eqx.Module):
     modes: Int[Array, "n"]
     direction: Float[Array, "n k"]
     worst: Scalar
+    last_direction: Float[Array, "n k"]
+    last_turn: Float[Array, "n k"]
+    turns: Bool[Array, ""]  # whether a slip that begins turns out to go another way
     passes: Int[Array, ""]
 
 
@@ -61,7 +68,7 @@ def select_modes(
         at_rest: Of these, those that do not slide.
         mu_static: Static coefficients of friction.
         mu_dynamic: Dynamic coefficients of friction.
-        opens: Contacts known to part (their normal force has just come to zero).
+        opens: Contacts known to part (their normal force has just come to zero), or to have parted.
         starts_to_slip: Contacts known to give way (their friction has just reached the cone).
     """
     n, k = slip_velocity.shape
@@ -73,6 +80,9 @@ def select_modes(
         modes=jnp.where(touching & ~opens, closed_mode, OPEN),
         direction=jnp.where(at_rest[:, None], 0.0, sliding),
         worst=jnp.asarray(jnp.inf, W.dtype),
+        last_direction=jnp.zeros_like(slip_velocity),
+        last_turn=jnp.zeros_like(slip_velocity),
+        turns=jnp.asarray(False),
         passes=jnp.asarray(0),
     )
 
@@ -120,11 +130,35 @@ def select_modes(
         direction = jnp.where(
             needed & (kind == 1), s.direction.at[contact].set(tendency), s.direction
         )
-        return _Search(modes, direction, worst, s.passes + 1)
+        # A slip that begins goes where it is accelerated, and friction acts against that.
+        size = jnp.sqrt(jnp.sum(a_t**2, axis=1, keepdims=True))
+        begins = (
+            (s.modes == SLIP) & at_rest & (size[:, 0] > rounding * acceleration_scale) & ~needed
+        )
+        heading = a_t / jnp.where(size > 0, size, 1.0)
+        turn = jnp.where(begins[:, None], heading - s.direction, 0.0)
+        direction = jnp.where(begins[:, None], _turned(s, turn), direction)
+        turns = (k > 1) & jnp.any(jnp.sum(turn**2, axis=1) > _STRAIGHT.of(W) ** 2)
+        return _Search(modes, direction, worst, s.direction, turn, turns, s.passes + 1)
 
-    limit = 4 * n + 4
-    found = jax.lax.while_loop(lambda s: (s.worst > rounding) & (s.passes < limit), mend, start)
+    limit = 4 * n + 4 + (k > 1) * _MOST_TURNS
+    found = jax.lax.while_loop(
+        lambda s: ((s.worst > rounding) | s.turns) & (s.passes < limit), mend, start
+    )
     consistent = found.worst <= rounding
     push = jnp.diag(W @ force_basis(found.modes, found.direction, mu_dynamic))[k :: k + 1]
     jams = jnp.any((found.modes == SLIP) & (push <= 0))
     return Modes(found.modes, found.direction, forces(found), consistent, jams | ~consistent)
+
+
+def _turned(s: _Search, turn: Float[Array, "n k"]) -> Float[Array, "n k"]:
+    """Directions of slip that are nearer to those of the accelerations they lead to.
+
+    Friction of one contact turns another, so that turning all the way may lead further off: half
+    the way first, then where the last two turns would vanish together (Anderson's mixing).
+    """
+    step, change = s.direction - s.last_direction, turn - s.last_turn
+    again = jnp.any(s.last_turn != 0)
+    part = jnp.sum(change * turn) / (jnp.sum(change**2) + TINY.of(turn))
+    new = s.direction + turn / 2 - jnp.where(again, part, 0.0) * (step + change / 2)
+    return new / jnp.sqrt(jnp.sum(new**2, axis=1, keepdims=True) + TINY.of(turn))

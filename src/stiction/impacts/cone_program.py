@@ -13,7 +13,6 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array, Float, Scalar
 from stiction.impacts.tangential import TangentialProblem
-from stiction.mechanism.linear import invert
 
 _OUTER = 22  # times the barrier is made steeper
 _STEEPER = 6.0
@@ -68,17 +67,14 @@ def least_slip(
         diagonal = jnp.diag(H)
         unit = jnp.where(diagonal > 0, 1 / jnp.sqrt(jnp.where(diagonal > 0, diagonal, 1.0)), 1.0)
         H = unit[:, None] * H * unit[None, :] + 1e-12 * jnp.eye(s, dtype=p.dtype)
-        step = -unit * invert(H)(unit * gradient)
+        step = -unit * jnp.linalg.solve(H, unit * gradient)
         new = p + _longest(maps, M, J, z, p, step, energy_room) * step
         return jnp.where(jnp.all(jnp.isfinite(new)), new, p)
 
     def steeper(i: Array, p: Array) -> Array:
-        steep = _STEEPER ** i.astype(p.dtype)
-        for _ in range(_INNER):
-            p = newton(p, steep)
-        return p
+        return newton(p, _STEEPER ** (i // _INNER).astype(p.dtype))
 
-    return jax.lax.fori_loop(0, _OUTER, steeper, start)
+    return jax.lax.fori_loop(0, _OUTER * _INNER, steeper, start)
 
 
 def _longest(maps, M, J, z, p, step, room) -> Scalar:

@@ -30,7 +30,7 @@ from diffrax import Dopri5
 
 from stiction._arrays import TINY, Array, Bool, Float, Scalar, Tolerance
 from stiction.impacts.problem import ImpactProblem, ImpactSolution, friction_used
-from stiction.mechanism.linear import invert, solve_redundant
+from stiction.mechanism.linear import inverse, solve_redundant
 
 _PLANAR_PIECES = 4  # slip, what follows it, and the two phases: at most 3 pieces, and one to spare
 _SPATIAL_STEPS = 2000  # a bound; 10 to 100 are usual
@@ -201,10 +201,10 @@ def _restart(W_tt: Array, W_tn: Array, mu: Scalar) -> Float[Array, "k"]:
     eye = jnp.eye(W_tn.size, dtype=W_tn.dtype)
     phi = W_tn
     for _ in range(8):
-        solve = invert(mu * W_tt + lam * eye)
-        phi = solve(W_tn)
+        solve = inverse(mu * W_tt + lam * eye)
+        phi = solve @ W_tn
         norm = _norm(phi)
-        slope = phi @ solve(phi)
+        slope = phi @ (solve @ phi)
         lam = lam + (norm - 1) * norm * norm / jnp.where(slope > 0, slope, 1.0)
         lam = jnp.maximum(lam, TINY.of(W_tn))
     return phi / jnp.where(_norm(phi) > 0, _norm(phi), 1.0)

@@ -4,8 +4,6 @@ A call into LAPACK (or cuSOLVER) costs more than the arithmetic when a matrix ha
 written out, the factorisation fuses into the program around it. Larger ones go to the library.
 """
 
-from collections.abc import Callable
-
 import jax
 import jax.numpy as jnp
 import jax.scipy.linalg as jsl
@@ -101,23 +99,19 @@ def solve_factored(L: Float[Array, "n n"], b: Float[Array, "n *k"]) -> Float[Arr
     return solve_upper(L, solve_lower(L, b))
 
 
-def invert(A: Float[Array, "n n"]) -> Callable[[Array], Array]:
-    """A function b ↦ A⁻¹ b, for any matrix: its adjugate up to three rows, LU factors beyond."""
+def inverse(A: Float[Array, "n n"]) -> Float[Array, "n n"]:
+    """A⁻¹, for any matrix: from its adjugate up to three rows, by the library beyond."""
     n = A.shape[0]
     if n == 1:
-        return lambda b: b / A[0, 0]
-    if n > 3:
-        factors = jsl.lu_factor(A)
-        return lambda b: jsl.lu_solve(factors, b)
+        return 1 / A
     if n == 2:
         adjugate = jnp.stack([jnp.stack([A[1, 1], -A[0, 1]]), jnp.stack([-A[1, 0], A[0, 0]])])
-        det = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
-    else:
+        return adjugate / (A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0])
+    if n == 3:
         # Columns of the adjugate are cross products of rows.
         adjugate = jnp.stack([cross(A[1], A[2]), cross(A[2], A[0]), cross(A[0], A[1])], axis=1)
-        det = A[0] @ adjugate[:, 0]
-    inverse = adjugate / det
-    return lambda b: inverse @ b
+        return adjugate / (A[0] @ adjugate[:, 0])
+    return jnp.linalg.inv(A)
 
 
 def solve_redundant(
@@ -125,11 +119,12 @@ def solve_redundant(
 ) -> Float[Array, "m *k"]:
     """A solution of K x = b: the only one, or the least where K is singular but solvable.
 
-    Proximal iterations x ← x + (K + ε)⁻¹ (b - K x) from zero stay in the range of K.
+    Proximal iterations x ← x + (K + ε)⁻¹ (b - K x) from zero stay in the range of K. They mend what
+    an inverse loses, too, so that one serves them all: products are cheaper than solutions.
     """
     shift = _REGULARIZATION.of(K) * scale
-    solve = invert(K + shift * jnp.eye(K.shape[0], dtype=K.dtype))
-    x = solve(b)
+    nearly = inverse(K + shift * jnp.eye(K.shape[0], dtype=K.dtype))
+    x = nearly @ b
     for _ in range(_REFINEMENTS):
-        x = x + solve(b - K @ x)
+        x = x + nearly @ (b - K @ x)
     return x
