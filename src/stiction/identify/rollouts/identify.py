@@ -83,7 +83,7 @@ class Prepared:
         fitted: Rows that a fit looks at: from the first touch to the horizon.
         aside: Rollouts that only judge the fit.
         scale: True lengths for each recorded one.
-        left_out: Names of rollouts that do not begin in flight, or never touch.
+        left_out: Names of rollouts that do not begin in free motion, or never touch.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ def _warnings(prepared: Prepared, setup: RolloutSetup, found: Fit, std: np.ndarr
     warnings = []
     if prepared.left_out:
         warnings.append(
-            f"{len(prepared.left_out)} rollouts were left out: they do not begin in flight, or"
+            f"{len(prepared.left_out)} rollouts were left out: they do not begin in free motion, or"
             f" never touch (the first: {prepared.left_out[0]})"
         )
     if found.early.any():
