@@ -11,6 +11,7 @@ from stiction._errors import InputError
 from stiction.identify.read_setup import KINDS
 from stiction.identify.rollouts import identify_rollouts
 from stiction.identify.rollouts.engine import distances, make_lanes, roll_out
+from stiction.identify.rollouts.fit import _At, _covariance
 from stiction.identify.rollouts.identify import prepare
 from stiction.identify.tables import Table
 
@@ -175,6 +176,20 @@ def test_standard_errors_are_of_the_size_of_the_errors(folder):
             assert p.value == pytest.approx(truth, rel=0.02)
             off.append((p.value - truth) / p.std)
     assert 0.3 < np.sqrt(np.mean(np.square(off))) < 3
+
+
+def test_covariance_is_that_of_whole_rollouts(rng):
+    """A linear model, written out; and a number that nothing depends on has none."""
+    J = rng.normal(size=(20, 5, 2, 3)) * [1.0, 10.0, 0.0]
+    r = rng.normal(size=(20, 5, 2)) + rng.normal(size=(20, 1, 1))
+    here = _At(np.ones(3), r, J, np.linalg.norm(r, axis=-1))
+    cov = _covariance(here, np.ones((20, 5)), "squares")
+    A = J[..., :2].reshape(20, -1, 2)
+    g = np.einsum("nrp,nr->np", A, r.reshape(20, -1))
+    H = np.einsum("nrp,nrq->pq", A, A)
+    expected = np.linalg.inv(H) @ (g.T @ g) @ np.linalg.inv(H) * 20 / 19
+    np.testing.assert_allclose(cov[:2, :2], expected, rtol=1e-10)
+    assert np.isinf(cov[2, 2])
 
 
 @pytest.mark.parametrize(

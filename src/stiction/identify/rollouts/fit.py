@@ -105,7 +105,8 @@ def fit(
         scale = sigma[np.clip(since_touch, 0, len(sigma) - 1)]
         R, z = _weighted(here, scale, loss)
         cov = _covariance(here, scale, loss)
-        least = np.maximum(_ENOUGH * np.sqrt(np.diag(cov)), _CLOSE * np.abs(here.theta))
+        std = np.sqrt(np.diag(cov))
+        least = np.maximum(_ENOUGH * std, _CLOSE * np.abs(here.theta))
         before = here
         while rounds < _ROUNDS and damping <= _HARDEST:
             step = _damped_step(R, z, damping)
@@ -194,8 +195,13 @@ def _covariance(here: _At, scale: np.ndarray, loss: robust.Loss) -> np.ndarray:
     H += np.einsum("nk,nkp,nkq->pq", radial, along, along)
     g = np.einsum("nk,nki,nkip->np", w, here.r, here.J)
     size = np.sqrt(np.abs(np.diag(H)))
-    if not np.all(size > 0) or np.linalg.cond(H / size / size[:, None]) > 1 / least_squares.RANK:
-        return np.diag(np.where(size > 0, np.inf, np.inf))
-    inverse = np.linalg.inv(H / size / size[:, None]) / size / size[:, None]
+    lost = size == 0  # no rollout depends on these
+    kept = np.flatnonzero(~lost)
+    cov = np.diag(np.where(lost, np.inf, 0.0))
+    scaled = H[np.ix_(kept, kept)] / size[kept] / size[kept][:, None]
+    if len(kept) and np.linalg.cond(scaled) > 1 / least_squares.RANK:
+        return np.diag(np.full(len(size), np.inf))
+    inverse = np.linalg.inv(scaled) / size[kept] / size[kept][:, None]
     n = len(g)
-    return inverse @ (g.T @ g) @ inverse * n / max(n - 1, 1)
+    cov[np.ix_(kept, kept)] = inverse @ (g.T @ g)[np.ix_(kept, kept)] @ inverse * n / max(n - 1, 1)
+    return cov
