@@ -166,10 +166,7 @@ def _equation(jaxpr: core.Jaxpr, eqn: Any, args: list[np.ndarray]) -> list[np.nd
         return [_gather(eqn, *args)]
     if name in _REDUCTIONS:
         return [_reduce(eqn, args[0])]
-    if (
-        name == "dot_general"
-        and _products(args[0], args[1], params["dimension_numbers"]) <= _MAX_PRODUCTS
-    ):
+    if name == "dot_general" and _products(eqn, args[0], args[1]) <= _MAX_PRODUCTS:
         return [_dot(eqn, *args)]
     if name == "iota":
         shape = [1] * len(params["shape"])
@@ -406,8 +403,8 @@ def _reduce(eqn: Any, a: np.ndarray) -> np.ndarray:
     return out
 
 
-def _products(a: np.ndarray, b: np.ndarray, dimension_numbers: Any) -> int:
-    (a_sum, _), (a_batch, _) = dimension_numbers
+def _products(eqn: Any, a: np.ndarray, b: np.ndarray) -> int:
+    (a_sum, _), (a_batch, _) = eqn.params["dimension_numbers"]
     shared = int(np.prod([a.shape[i] for i in (*a_sum, *a_batch)]))
     return a.size * b.size // max(shared, 1)
 

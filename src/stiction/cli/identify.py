@@ -228,7 +228,7 @@ def _simulate(count: int, chosen, source: str, folder, directory, json: bool) ->
     import json as json_module
 
     from stiction.identify.read_setup import setup_text
-    from stiction.identify.testbed import virtual_test, write_log
+    from stiction.identify.testbed import testbed_of, virtual_test, write_log
     from stiction.report.progress import progress
 
     contact = _contact(chosen, "--simulate")
@@ -241,7 +241,7 @@ def _simulate(count: int, chosen, source: str, folder, directory, json: bool) ->
         logs.append(path)
     kept = directory.file(f"setup{Path(source).suffix or '.toml'}")
     kept.write_text(setup_text(source), encoding="utf-8")
-    truth = {"truth": contact.testbed.truth}
+    truth = {"truth": testbed_of(contact).truth}
     directory.file("truth.json").write_text(json_module.dumps(truth, indent=2) + "\n")
     if json:
         print_json({**truth, "logs": logs, "files": directory.files})

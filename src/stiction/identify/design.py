@@ -34,7 +34,7 @@ from stiction.identify.build import (
 )
 from stiction.identify.contacts import Motion
 from stiction.identify.model import ContactModel, find_contacts, wrench
-from stiction.identify.setup import ContactSetup
+from stiction.identify.setup import ContactSetup, Design
 from stiction.identify.splines import ORDER, basis, segments
 
 _POINTS = 120  # of a cycle, where information and limits are taken
@@ -191,13 +191,13 @@ def design_test(setup: ContactSetup, folder: Path = Path()) -> DesignedTest:
     if setup.design is None:
         raise InputError("the setup has no `design`; add one with a guess of the parameters")
     d = setup.design
-    plan = _plan(setup, folder)
+    plan = _plan(setup, d, folder)
     limits = tuple(
         jnp.asarray(v)
         for v in (d.max_depth, d.max_travel, d.max_speed, d.max_acceleration, d.max_force)
     )
     random = np.random.default_rng(0)
-    plain = _plain_start(plan, setup)
+    plain = _plain_start(plan, d)
     unit = d.max_depth  # amplitudes are searched for in this unit, so that all are near one
 
     def search(start: np.ndarray):
@@ -226,11 +226,10 @@ def design_test(setup: ContactSetup, folder: Path = Path()) -> DesignedTest:
             "no motion within `design`'s limits keeps contact; raise max_force, max_speed or"
             " max_acceleration, or lengthen the cycle"
         )
-    return _designed(plan, setup, best, plain)
+    return _designed(plan, setup, d, best, plain)
 
 
-def _plan(setup: ContactSetup, folder: Path) -> _Plan:
-    d = setup.design
+def _plan(setup: ContactSetup, d: Design, folder: Path) -> _Plan:
     model = build_model(setup, folder)
     if model.has_bristles:
         raise InputError("`--design` cannot plan for 'k_f' and 'mu_s'; leave them out of `wanted`")
@@ -307,9 +306,8 @@ def _base(model: ContactModel, rotation: np.ndarray) -> tuple[ContactModel, np.n
     return eqx.tree_at(lambda m: m.allowed, model, jnp.asarray(allowed)), base
 
 
-def _plain_start(plan: _Plan, setup: ContactSetup) -> np.ndarray:
+def _plain_start(plan: _Plan, d: Design) -> np.ndarray:
     """A plain test: half the greatest depth everywhere, a harmonic in depth and one across."""
-    d = setup.design
     n = np.asarray(plan.model.plates.normal)
     into = -np.linalg.pinv(n) @ np.ones(len(n))
     across = np.linalg.svd(n)[2][-1] if len(n) < 3 else np.zeros(3)
@@ -321,8 +319,9 @@ def _plain_start(plan: _Plan, setup: ContactSetup) -> np.ndarray:
     return a
 
 
-def _designed(plan: _Plan, setup: ContactSetup, amplitudes, plain) -> DesignedTest:
-    d = setup.design
+def _designed(
+    plan: _Plan, setup: ContactSetup, d: Design, amplitudes: np.ndarray, plain: np.ndarray
+) -> DesignedTest:
     names = wanted_names(plan.model)
     theta = np.asarray(plan.theta)
     none = np.zeros(len(plan.model.materials))

@@ -270,7 +270,7 @@ def _replay(
     exported: dict[str, ExportedSurface],
 ) -> float:
     """Force residual [N] of the log with other laws, along the fitted motion."""
-    surfaces, values = [], {n: p.value for n, p in found.parameters.items() if n[:5] == "bias."}
+    surfaces, values = [], {n: _value(found, n) for n in found.parameters if n[:5] == "bias."}
     for s in setup.surfaces:
         name = s.material or s.name
         law = dict(exported[name].law)

@@ -139,7 +139,7 @@ def identify(
         options = {"loss": method.loss, "positive": method.positive}
         first, limit, limit_std = start(model, cases, noise, inertia, **options)
         bristles = bristles_of(model, cases, first.theta, limit) if model.has_bristles else None
-        if plain:
+        if plain or widest is None:
             return _of_regression(first, cases, bristles, limit, limit_std)
         cases = [without_letting_go(model, c, noise, first.theta, widest) for c in cases]
         options |= {"inertia": inertia, "first": first, "bristles": bristles}

@@ -69,6 +69,7 @@ def tangential_impulse(
     tangent: ScalarLike, mu: ScalarLike, restitution: ScalarLike, kappa: ScalarLike
 ) -> Float[Array, ""]:
     """J of one impact, in units of mass and normal speed; `tangent` is tan θ."""
+    mu = jnp.asarray(mu)
     dt = _LONGEST / _STEPS
 
     def step(state, _):

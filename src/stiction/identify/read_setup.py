@@ -8,6 +8,7 @@ from stiction._errors import InputError, unknown
 from stiction._files import explain, read_fields
 from stiction.identify.axis import AxisSetup
 from stiction.identify.impacts import ImpactSetup
+from stiction.identify.rollouts import RolloutSetup
 from stiction.identify.setup import ContactSetup
 from stiction.identify.sliding import SlidingSetup
 from stiction.identify.tosses import TossSetup
@@ -20,8 +21,9 @@ KINDS: dict[str, type[BaseModel]] = {
     "sliding": SlidingSetup,
     "impacts": ImpactSetup,
     "tosses": TossSetup,
+    "rollouts": RolloutSetup,
 }
-Setup = ContactSetup | AxisSetup | SlidingSetup | ImpactSetup | TossSetup
+Setup = ContactSetup | AxisSetup | SlidingSetup | ImpactSetup | TossSetup | RolloutSetup
 
 
 def setup_names() -> list[str]:

@@ -10,6 +10,7 @@ from stiction.identify.impacts import ImpactSetup, identify_impacts
 from stiction.identify.read_setup import Setup
 from stiction.identify.recording import Recording, recording
 from stiction.identify.result import Identification
+from stiction.identify.rollouts import RolloutSetup, identify_rollouts
 from stiction.identify.setup import ContactSetup
 from stiction.identify.sliding import SlidingSetup, identify_sliding
 from stiction.identify.tables import read_table
@@ -27,14 +28,17 @@ def identify_logs(
 
     Args:
         logs: Files, or directories that hold the files named in the setup. Of a contact setup each
-            is one test; other kinds take one.
+            is one test, of rollouts one or more of them; other kinds take one log.
         setup: From `read_setup`.
-        folder: The setup's folder, for mesh files.
+        folder: The setup's folder, for files of meshes and mechanisms.
         tell: Called with what is being done.
     """
     if isinstance(setup, ContactSetup):
         tell("reading")
         return identify([read_recording(log, setup) for log in logs], setup, folder, tell=tell)
+    if isinstance(setup, RolloutSetup):
+        tables = [read_table(Path(log), setup.units, setup.columns) for log in logs]
+        return identify_rollouts(tables, setup, folder, tell=tell)
     if len(logs) != 1:
         raise InputError(f"a setup of kind '{setup.kind}' takes one LOG, got {len(logs)}")
     log = Path(logs[0])

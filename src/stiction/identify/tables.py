@@ -230,5 +230,5 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
         if values.ndim <= 1:
             columns[name] = np.atleast_1d(values)
         elif values.ndim == 2:
-            columns |= {f"{name}[{i}]": values[:, i] for i in range(values.shape[1])}
+            columns |= {f"{name}[{i}]": column for i, column in enumerate(values.T)}
     return columns

@@ -107,6 +107,13 @@ def _truth(model: ContactModel, bed: Testbed) -> tuple[Array, dict[str, float]]:
     return model_values(model, bed.truth), limits
 
 
+def testbed_of(setup: ContactSetup) -> Testbed:
+    """The setup's `testbed`, which must be there."""
+    if setup.testbed is None:
+        raise InputError("the setup has no `testbed`; add one to make virtual logs")
+    return setup.testbed
+
+
 def virtual_test(
     setup: ContactSetup, folder: Path = Path(), *, number: int = 0, quiet: bool = False
 ) -> VirtualTest:
@@ -118,9 +125,7 @@ def virtual_test(
         number: Of the test; with the setup's seed it fixes all noise.
         quiet: Without any noise.
     """
-    if setup.testbed is None:
-        raise InputError("the setup has no `testbed`; add one to make virtual logs")
-    bed = setup.testbed
+    bed = testbed_of(setup)
     model, inertia = build_model(setup, folder), build_inertia(setup)
     theta, limits = _truth(model, bed)
     random = np.random.default_rng([bed.seed, number])
@@ -167,10 +172,12 @@ def log_columns(recording: Recording, setup: ContactSetup) -> dict[str, np.ndarr
     if p.quaternion is not None:
         q = rotations.as_quat(scalar_first=p.quaternion_order == "wxyz")
         out |= dict(zip(p.quaternion, q.T, strict=True))
-    else:
-        names = p.rotation_vector or p.euler
-        angles = rotations.as_rotvec() if p.rotation_vector else rotations.as_euler(p.euler_axes)
-        out |= dict(zip(names, angles.T / SI["angle"][units.angle], strict=True))
+    elif p.rotation_vector is not None:
+        angles = rotations.as_rotvec() / SI["angle"][units.angle]
+        out |= dict(zip(p.rotation_vector, angles.T, strict=True))
+    elif p.euler is not None:
+        angles = rotations.as_euler(p.euler_axes) / SI["angle"][units.angle]
+        out |= dict(zip(p.euler, angles.T, strict=True))
     if recording.twist is not None and p.velocity is not None and p.angular_velocity is not None:
         twist = recording.twist.reshape(-1, 2, 3)
         if p.rates_in == "body":

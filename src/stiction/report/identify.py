@@ -11,6 +11,7 @@ from stiction.identify import DesignedTest, Export, Identification
 from stiction.identify.result import Trace
 from stiction.report.figures import COLORS, new_figure, save_figure
 from stiction.report.page import Report
+from stiction.report.rollouts import rollout_figures, write_rollouts
 
 _FORCES = ("force x", "force y", "force z")
 _MOMENTS = ("moment x", "moment y", "moment z")
@@ -35,7 +36,15 @@ def write_identification(
         report.table(found.tests + test_statistics(found.tests))
     if exported is not None:
         _add_export(exported, report, directory)
-    figures = _contact_figures(found) if found.traces else _curve_figures(found)
+    if is_rollouts := "rollout.measured" in found.curves:
+        write_rollouts(found, directory.file("rollouts.nc"))
+    figures = (
+        _contact_figures(found)
+        if found.traces
+        else rollout_figures(found)
+        if is_rollouts
+        else _curve_figures(found)
+    )
     if figures:
         report.heading("Figures")
     for name, (figure, caption) in figures.items():
@@ -208,7 +217,8 @@ def _residual_figure(found: Identification):
         axis.hist(values, bins=60, density=True, color=COLORS[0], alpha=0.6)
         sigma = noise.get(key)
         if sigma and sigma > 1e-3 * max(np.std(values), 1e-300):
-            x = np.linspace(*axis.get_xlim(), 200)
+            low, high = axis.get_xlim()
+            x = np.linspace(low, high, 200)
             bell = np.exp(-0.5 * (x / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi))
             axis.plot(x, bell, color=COLORS[1], label="sensor noise")
             axis.legend()

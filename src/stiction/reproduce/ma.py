@@ -14,7 +14,8 @@ from stiction.identify import Identification, VirtualTest, identify, read_setup,
 from stiction.identify.build import build_model, model_values
 from stiction.identify.regression import contacts_of
 from stiction.identify.result import Trace
-from stiction.identify.setup import ContactSetup
+from stiction.identify.setup import ContactSetup, WrenchNoise
+from stiction.identify.testbed import testbed_of
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.registry import Check, Reproduction, check_below, check_close, reproduces
 
@@ -60,6 +61,8 @@ class _Case:
     setup: ContactSetup
     tests: list[VirtualTest]
     found: Identification
+    truth: dict[str, float]
+    noise: WrenchNoise
     depth: np.ndarray  # of each surface along the first test, true [m]
     depth_rate: np.ndarray
 
@@ -72,16 +75,19 @@ class _Case:
 @cache
 def _case(name: str, count: int) -> _Case:
     setup, folder = read_setup(name)
+    assert isinstance(setup, ContactSetup)
+    assert setup.wrench.noise is not None
+    truth = testbed_of(setup).truth
     tests = [virtual_test(setup, folder, number=i) for i in range(count)]
     found = identify([t.recording for t in tests], setup, folder)
     model = build_model(setup, folder)
-    true = contacts_of(model, model_values(model, setup.testbed.truth), tests[0].motion)
+    true = contacts_of(model, model_values(model, truth), tests[0].motion)
     deep = np.where(np.asarray(true.near), np.asarray(true.depth), -np.inf)
     at = np.argmax(deep, axis=2)[..., None]
     depth, rate = (
         np.take_along_axis(np.asarray(v), at, axis=2)[..., 0] for v in (true.depth, true.depth_rate)
     )
-    return _Case(setup, tests, found, depth, rate)
+    return _Case(setup, tests, found, truth, setup.wrench.noise, depth, rate)
 
 
 def _single() -> _Case:
@@ -100,7 +106,7 @@ def _scatter(values: np.ndarray) -> np.ndarray:
 def _table(case: _Case, printed, average, scatter, aim, letters, note: str = "") -> Reproduction:
     names = list(case.found.parameters)
     ours = np.array([[test[n] for n in names] for test in case.found.tests])
-    truth = np.array([case.setup.testbed.truth[n] for n in names])
+    truth = np.array([case.truth[n] for n in names])
     plain = [n.split()[0] for n in letters]
     rows = []
 
@@ -216,13 +222,13 @@ def _wrench_figure(case: _Case, first: int, label: str, noise: float, unit: str)
 @reproduces(DOCUMENT, "Figure 9", title="Single point: resultant contact force")
 def figure_9() -> Reproduction:
     case = _single()
-    return _wrench_figure(case, 0, "force", case.setup.wrench.noise.force, "N")
+    return _wrench_figure(case, 0, "force", case.noise.force, "N")
 
 
 @reproduces(DOCUMENT, "Figure 10", title="Single point: resultant contact moment")
 def figure_10() -> Reproduction:
     case = _single()
-    return _wrench_figure(case, 3, "moment", case.setup.wrench.noise.moment, "N·m")
+    return _wrench_figure(case, 3, "moment", case.noise.moment, "N·m")
 
 
 def _depth_figure(case: _Case, i: int) -> Reproduction:
@@ -268,7 +274,7 @@ def _loop_figure(case: _Case, i: int) -> Reproduction:
     axis.plot(1e3 * t.depth[on, i], measured[on], ".", ms=4, color=COLORS[i], alpha=0.6)
     axis.plot(1e3 * t.depth[on, i], t.normal_force[on, i], color=COLORS[i], lw=1.2)
     axis.set(xlabel="depth [mm]", ylabel="normal force [N]")
-    k, c = (case.setup.testbed.truth[f"{surface.name}.{n}"] for n in "kc")
+    k, c = (case.truth[f"{surface.name}.{n}"] for n in "kc")
     time, x, v = t.time[on], case.depth[on, i], case.depth_rate[on, i]
     work = float(np.trapezoid(measured[on] * t.depth_rate[on, i], time))
     taken = float(c * np.trapezoid(v**2, time))
@@ -330,13 +336,13 @@ def figure_15() -> Reproduction:
 @reproduces(DOCUMENT, "Figure 16", title="Two points: resultant contact force")
 def figure_16() -> Reproduction:
     case = _two()
-    return _wrench_figure(case, 0, "force", case.setup.wrench.noise.force, "N")
+    return _wrench_figure(case, 0, "force", case.noise.force, "N")
 
 
 @reproduces(DOCUMENT, "Figure 17", title="Two points: resultant contact moment")
 def figure_17() -> Reproduction:
     case = _two()
-    return _wrench_figure(case, 3, "moment", case.setup.wrench.noise.moment, "N·m")
+    return _wrench_figure(case, 3, "moment", case.noise.moment, "N·m")
 
 
 @reproduces(DOCUMENT, "Figure 18", title="Two points: deflection and its rate, side plate")

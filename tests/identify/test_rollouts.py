@@ -1,0 +1,247 @@
+"""Rollouts with known truth, by event-driven engines: a particle thrown at the ground in a plane.
+
+Its bounces have a closed form: $v_z \\to -e v_z$ and $v_x \\to v_x - \\mu (1 + e) |v_z|$ while it
+slides. So friction and restitution can be told from positions alone, and the engine has an oracle.
+"""
+
+import numpy as np
+import pytest
+
+from stiction._errors import InputError
+from stiction.identify.read_setup import KINDS
+from stiction.identify.rollouts import identify_rollouts
+from stiction.identify.rollouts.engine import distances, make_lanes, roll_out
+from stiction.identify.rollouts.fit import _At, _covariance
+from stiction.identify.rollouts.identify import prepare
+from stiction.identify.tables import Table
+
+PARTICLE = """<mujoco model="particle"><option gravity="0 0 -9.81"/><worldbody>
+  <geom name="ground" type="plane" size="5 5 1"/>
+  <body name="particle">
+    <joint name="x" type="slide" axis="1 0 0"/>
+    <joint name="z" type="slide" axis="0 0 1"/>
+    <inertial pos="0 0 0" mass="0.4" diaginertia="1e-4 1e-4 1e-4"/>
+    <site name="point"/>
+  </body></worldbody></mujoco>"""
+
+RATE, ROWS, ROLLOUTS, GRAVITY = 200.0, 50, 8, 9.81
+RIGID = {"mu": 0.21, "restitution": 0.6}
+TRUTH = {
+    "hybrid": RIGID,
+    "compliant": {"stiffness": 2e4, "dissipation": 0.3, "mu": 0.21},
+}
+GUESS = {
+    "hybrid": {"restitution": 0.45},
+    "compliant": {"stiffness": 1.4e4, "alpha": 0.13, "tangential": "coulomb", "slip_speed": 0.01},
+}
+# Relative, so that a difference is well above the solvers' tolerances and below its own curvature.
+STEP = {"hybrid": 1e-5, "compliant": 1e-4}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rollouts")
+    (path / "particle.xml").write_text(PARTICLE)
+    return path
+
+
+def make_setup(name, **fields):
+    friction = {"mu_static": 0.3, "mu_dynamic": 0.3}
+    # At 1e-8 derivatives of events are as exact as the motion.
+    data = {
+        "kind": "rollouts",
+        "mechanism": {"file": "particle.xml"},
+        "contact": {"law": name, "points": ["point"], "max_events": 60, **friction, **GUESS[name]},
+        "solver": {"max_steps": 2000, "rtol": 1e-8},
+        "wanted": list(TRUTH[name]),
+        "coordinates": ["x", "z"],
+        "rate": RATE,
+        "kept_aside": 0.25,
+        **fields,
+    }
+    return KINDS["rollouts"].model_validate(data)
+
+
+def throws(seed=0):
+    """Starts in flight, fast enough to slide through all bounces."""
+    rng = np.random.default_rng(seed)
+    q = np.stack([rng.uniform(-1, 1, ROLLOUTS), rng.uniform(0.05, 0.09, ROLLOUTS)], axis=1)
+    v = np.stack([rng.uniform(2, 3, ROLLOUTS), rng.uniform(-0.6, 0.2, ROLLOUTS)], axis=1)
+    return q, v
+
+
+def bounces(q, v, mu, e):
+    """The particle's path in closed form, at the rows of a log."""
+    times, path = np.arange(ROWS) / RATE, np.zeros((ROWS, 2))
+    start = 0.0
+    while start <= times[-1]:
+        fall = (v[1] + np.sqrt(v[1] ** 2 + 2 * GRAVITY * q[1])) / GRAVITY
+        t = times - start
+        here = (t >= 0) & (t <= fall)
+        path[here] = q + v * t[here, None] - [0, GRAVITY / 2] * t[here, None] ** 2
+        down = v[1] - GRAVITY * fall
+        q = np.array([q[0] + v[0] * fall, 0.0])
+        v = np.array([v[0] + mu * (1 + e) * down, -e * down])
+        start += fall
+    return path
+
+
+def tables(folder, paths):
+    return [
+        Table(folder / f"throw-{i}.csv", {"x": path[:, 0], "z": path[:, 1]})
+        for i, path in enumerate(paths)
+    ]
+
+
+@pytest.fixture(scope="module")
+def exact(folder):
+    """Logs in closed form."""
+    q, v = throws()
+    return tables(
+        folder, [bounces(*x, RIGID["mu"], RIGID["restitution"]) for x in zip(q, v, strict=True)]
+    )
+
+
+@pytest.fixture(scope="module")
+def worlds(folder, exact):
+    """For each engine its setup, and logs with its truth: of rigid bodies the closed form's."""
+    setup = make_setup("compliant")
+    prepared = prepare(exact, setup, folder)
+    lanes = make_lanes(prepared.rollouts, prepared.engine.mechanism, *throws())
+    paths = roll_out(prepared.engine, lanes, np.array(list(TRUTH["compliant"].values())))
+    return {
+        "hybrid": (make_setup("hybrid"), exact),
+        "compliant": (setup, tables(folder, paths)),
+    }
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_the_truth_comes_back(worlds, folder, name):
+    """From noise-free logs; of the hybrid engine they are in closed form."""
+    setup, logs = worlds[name]
+    found = identify_rollouts(logs, setup, folder)
+    for parameter, truth in TRUTH[name].items():
+        assert found.parameters[parameter].value == pytest.approx(truth, rel=1e-6)
+    aside = found.notes["errors_kept_aside"]
+    assert found.notes["rollouts"]["kept_aside"] == 2
+    assert aside["position_mean_m"] < 1e-6
+    assert found.warnings == []
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_derivatives_agree_with_differences(worlds, folder, name):
+    setup, logs = worlds[name]
+    prepared = prepare(logs, setup, folder)
+    lanes = prepared.lanes.part(~prepared.aside, ROWS)
+    truth = np.array(list(TRUTH[name].values()))
+    _, J = distances(prepared.engine, lanes, truth)
+    for i, value in enumerate(truth):
+        h = STEP[name] * value
+        ahead, back = (
+            distances(prepared.engine, lanes, truth + s * h * np.eye(len(truth))[i])[0]
+            for s in (1, -1)
+        )
+        expected = (ahead - back) / (2 * h)
+        assert np.abs(expected).max() * value > 1e-3  # it moves by millimetres
+        np.testing.assert_allclose(J[..., i], expected, atol=1e-4 * np.abs(expected).max())
+
+
+def positions(folder, scale=1.0, noise=0.0, seed=0):
+    """Logs in closed form, recorded by a camera that is not perfect."""
+    rng = np.random.default_rng(seed)
+    paths = np.array([bounces(*x, *RIGID.values()) for x in zip(*throws(seed), strict=True)])
+    return tables(folder, scale * paths + noise * rng.standard_normal(paths.shape))
+
+
+def test_lengths_are_scaled_by_how_bodies_fall(folder):
+    found = identify_rollouts(
+        positions(folder, 0.97), make_setup("hybrid", scale="gravity"), folder
+    )
+    assert found.notes["length_scale"] == pytest.approx(1 / 0.97, rel=1e-7)
+    for name, truth in RIGID.items():
+        assert found.parameters[name].value == pytest.approx(truth, rel=1e-6)
+
+
+def test_standard_errors_are_of_the_size_of_the_errors(folder):
+    """Over 3 recordings with 0.1 mm of noise: of 6 errors in units of their standard error the root
+    mean square is 1, give or take; that is estimated from 6 rollouts, which leaves it wide.
+    """
+    setup = make_setup("hybrid")
+    off = []
+    for seed in range(3):
+        found = identify_rollouts(positions(folder, noise=1e-4, seed=seed), setup, folder)
+        assert found.notes["flight_noise_m"] == pytest.approx(1e-4, rel=0.5)
+        for name, truth in RIGID.items():
+            p = found.parameters[name]
+            assert p.value == pytest.approx(truth, rel=0.02)
+            off.append((p.value - truth) / p.std)
+    assert 0.3 < np.sqrt(np.mean(np.square(off))) < 3
+
+
+def test_covariance_is_that_of_whole_rollouts(rng):
+    """A linear model, written out; and a number that nothing depends on has none."""
+    J = rng.normal(size=(20, 5, 2, 3)) * [1.0, 10.0, 0.0]
+    r = rng.normal(size=(20, 5, 2)) + rng.normal(size=(20, 1, 1))
+    here = _At(np.ones(3), r, J, np.linalg.norm(r, axis=-1))
+    cov = _covariance(here, np.ones((20, 5)), "squares")
+    A = J[..., :2].reshape(20, -1, 2)
+    g = np.einsum("nrp,nr->np", A, r.reshape(20, -1))
+    H = np.einsum("nrp,nrq->pq", A, A)
+    expected = np.linalg.inv(H) @ (g.T @ g) @ np.linalg.inv(H) * 20 / 19
+    np.testing.assert_allclose(cov[:2, :2], expected, rtol=1e-10)
+    assert np.isinf(cov[2, 2])
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"wanted": ["stiffness"]}, r"`wanted` must name numbers of the law 'hybrid' \(mu, "),
+        ({"coordinates": ["x"]}, r"`coordinates` must name 2 columns, one for each of x, z, got 1"),
+        ({"coordinates": ["x", "height"]}, "height"),
+        ({"clearance": 1.0}, "at least 3 rollouts must begin with 3 rows of free motion"),
+    ],
+)
+def test_bad_logs_and_setups_are_refused(folder, exact, fields, message):
+    with pytest.raises(InputError, match=message):
+        identify_rollouts(exact, make_setup("hybrid", **fields), folder)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"rate": None}, "exactly one of 'time' and 'rate'"),
+        ({"start": "start"}, "both or neither of 'start' and 'length'"),
+        ({"wanted": ["color"]}, "must want some of mu, "),
+    ],
+)
+def test_bad_fields_are_named(fields, message):
+    with pytest.raises(ValueError, match=message):
+        make_setup("hybrid", **fields)
+
+
+def test_rollouts_that_do_not_fly_are_left_out(folder, exact):
+    """One was held, and let go: it does not fall."""
+    held = Table(folder / "held.csv", {n: c.copy() for n, c in exact[0].columns.items()})
+    held.columns["z"][:4] = held.columns["z"][3]
+    prepared = prepare([held, *exact[1:]], make_setup("hybrid"), folder)
+    assert prepared.left_out == ("held",)
+    assert len(prepared.rollouts) == ROLLOUTS - 1
+    np.testing.assert_allclose(prepared.start.v, throws()[1][1:], atol=1e-8)
+
+
+def test_the_command_reports_rollouts_kept_aside(folder, exact, cli, tmp_path):
+    """One log a rollout; parameters, errors, figures and data."""
+    logs = []
+    for table in exact:
+        logs.append(tmp_path / table.path.name)
+        rows = np.column_stack(list(table.columns.values()))
+        np.savetxt(logs[-1], rows, delimiter=",", header="x,z", comments="")
+    setup = folder / "throws.yaml"
+    setup.write_text(make_setup("hybrid").model_dump_json(exclude_unset=True))
+    done = cli("identify", *logs, "--setup", setup, "--out", tmp_path / "o", "--json")
+    assert (done.status, done.err) == (0, "")
+    answer = done.json
+    assert answer["parameters"]["mu"]["value"] == pytest.approx(RIGID["mu"], rel=1e-6)
+    assert answer["errors_kept_aside"]["position_mean_m"] < 1e-6
+    names = {path.name for path in (tmp_path / "o").iterdir()}
+    assert {"report.html", "rollouts.nc", "rollouts.png", "errors.svg", "parameters.csv"} <= names
