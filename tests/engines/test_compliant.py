@@ -158,6 +158,22 @@ def test_derivatives_of_the_rebound_are_those_of_the_exact_relation(ball):
     assert_allclose(by_engine, np.diff(values)[:, 0] / (-2 * h), atol=1e-5)
 
 
+def test_derivatives_do_not_stop_where_a_linear_contact_parts(ball):
+    """The slope of the force jumps there; stages of the last step in contact lie on either side."""
+    mechanism, contacts = ball
+    heavy = eqx.tree_at(lambda m: m.gravity, mechanism, jnp.array([0.0, 0.0, -9.81]))
+
+    @jax.jit
+    def end(k):
+        law = Compliant(HuntCrossley(stiffness=k, dissipation=0.3))
+        run = thrown((heavy, contacts), law, 1.0, 0.05, samples=2, keep_events=False)
+        return jnp.stack([run.q[-1, 0], run.v[-1, 0]])
+
+    k, h = jnp.asarray(2e4), 10.0
+    _, along = jax.jvp(end, (k,), (jnp.ones_like(k),))
+    assert_allclose(along, (end(k + h) - end(k - h)) / (2 * h), rtol=1e-5)
+
+
 def test_stiff_damped_contact_is_finished_by_implicit_steps(ball):
     """k = 1e8 N/m, α = 1e5 s/m: explicit steps would be some 1e-6 s long for ten seconds."""
     mechanism = eqx.tree_at(lambda m: m.gravity, ball[0], jnp.array([0.0, 0.0, -G]))

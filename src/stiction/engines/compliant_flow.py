@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Bool, Float, Scalar, Tolerance
+from stiction._arrays import TINY, Array, Bool, Float, Scalar, Tolerance
 from stiction.engines.contact_dynamics import free_dynamics
 from stiction.engines.control import AbstractSwitchingControl
 from stiction.engines.flow import (
@@ -76,7 +76,11 @@ def react(
 ) -> Reaction:
     """The reaction of one contact. An open one has none, even where a trial step goes too far."""
     x, x_dot, v = jnp.where(is_closed, -gap, -1.0), -u[-1], u[:-1]
-    f_n = normal.force(x, x_dot)
+    # A stage of the step that ends where the contact parts may lie beyond. There the force goes on
+    # straight: derivatives through that step would else miss what such stages weigh.
+    inside = jnp.maximum(x, TINY.of(x))
+    f_n, slope = jax.jvp(lambda x: normal.force(x, x_dot), (inside,), (jnp.ones_like(x),))
+    f_n = jnp.where(is_closed, f_n + jnp.minimum(x, 0.0) * slope, 0.0)
     pressed = jnp.maximum(f_n, 0.0)
     f_t = tangential.force(memory, v, pressed)
     z_dot = tangential.state_rate(memory, v, pressed)
