@@ -80,7 +80,7 @@ def react(
     # straight: derivatives through that step would else miss what such stages weigh.
     inside = jnp.maximum(x, TINY.of(x))
     f_n, slope = jax.jvp(lambda x: normal.force(x, x_dot), (inside,), (jnp.ones_like(x),))
-    f_n = jnp.where(is_closed, f_n + jnp.minimum(x, 0.0) * slope, 0.0)
+    f_n = jnp.where(is_closed, jnp.where(x > 0, f_n, x * slope), 0.0)
     pressed = jnp.maximum(f_n, 0.0)
     f_t = tangential.force(memory, v, pressed)
     z_dot = tangential.state_rate(memory, v, pressed)
