@@ -275,7 +275,9 @@ class Flow(AbstractFlow):
         """Kept contacts are brought back to zero gap and zero velocity: the drift of one step."""
         if held is None:
             return y
-        shift, slow = write_out(_correction, (None,) * 4)(held, y.gap, velocity, mode.modes)
+        # To write it out for many contacts only to see that it is too long takes seconds.
+        f = write_out(_correction, (None,) * 4) if is_small(self.mechanism) else _correction
+        shift, slow = f(held, y.gap, velocity, mode.modes)
         return State(add_velocity(self.mechanism, y.q, shift), y.v + slow, y.ledger, y.gap)
 
     def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "e"]:
