@@ -1,7 +1,5 @@
 """The figure of what the ground does to each body that it carries."""
 
-from functools import cache
-
 import numpy as np
 
 from stiction.report.figures import COLORS, new_figure
@@ -17,6 +15,7 @@ def reaction_figure(r: Reactions):
         len(names), sharex=True, sharey=True, squeeze=False, figsize=(6.8, 1.2 + 2.2 * len(names))
     )
     weight = float(np.linalg.norm(r.weight)) or 1.0
+    to_percent = (lambda f: 100 * f / weight, lambda f: f * weight / 100)
     across = [i for i in range(3) if abs(r.up[i]) < 0.5]
     shown = r.mean[:, : len(names)]
     top = 1.1 * max(float((shown @ r.up).max()), 1.0)
@@ -31,22 +30,12 @@ def reaction_figure(r: Reactions):
             axis.plot(r.time, r.force[:, i, k], color=COLORS[2 + j], lw=1, label="xyz"[k])
         axis.set_title(name.replace("_", " "), loc="left")
         axis.set_ylabel("force [N]")
-        percent = axis.secondary_yaxis("right", functions=(_to(weight), _from(weight)))
+        percent = axis.secondary_yaxis("right", functions=to_percent)
         percent.set_ylabel("[% weight]")
     axes[0, 0].set_ylim(min(-0.1 * top, 1.1 * float(r.force[:, :, across].min(initial=0))), top)
     axes[0, 0].legend(ncols=4, loc="lower right", bbox_to_anchor=(1, 1))
     axes[-1, 0].set_xlabel("time [s]")
     return figure
-
-
-@cache
-def _to(weight: float):
-    return lambda force: 100 * force / weight
-
-
-@cache
-def _from(weight: float):
-    return lambda percent: percent * weight / 100
 
 
 def _spans(inside: np.ndarray) -> list[tuple[int, int]]:

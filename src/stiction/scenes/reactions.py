@@ -9,16 +9,19 @@ rodic's phases, body by body: approach (nothing of it touches), impact, regular 
 
 import itertools
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.integrate import cumulative_trapezoid
+from scipy.interpolate import make_interp_spline
 
 from stiction.engines.forces import OPEN
-from stiction.mechanism import center_of_mass, momentum, total_mass
+from stiction.mechanism import Mechanism, center_of_mass, momentum, total_mass
 from stiction.mechanism.kinematics import body_poses, motion
-from stiction.surfaces import contact_places
+from stiction.surfaces import Contacts, contact_places
 
 if TYPE_CHECKING:
     from stiction.scenes.run import Run
@@ -66,11 +69,8 @@ class Reactions:
     @property
     def balance_error(self) -> float:
         """The most by which the impulse of all forces differs from the change of momentum [N·s]."""
-        total = self.force.sum(axis=1) + self.weight
-        means = (total[1:] + total[:-1]) / 2 * np.diff(self.time)[:, None]
-        given = np.concatenate([np.zeros((1, 3)), np.cumsum(means, axis=0)])
-        for t, p in zip(self.impact_time, self.impulse.sum(axis=1), strict=True):
-            given[self.time > t] += p
+        given = impulse_until(self.time, self.time, self.force, self.impact_time, self.impulse)
+        given = given.sum(axis=1) + np.outer(self.time - self.time[0], self.weight)
         return float(np.abs(given - (self.momentum - self.momentum[0])).max())
 
     def flights(self) -> list[dict[str, float]]:
@@ -125,20 +125,24 @@ class Reactions:
 
 def world_forces(run: "Run") -> np.ndarray | None:
     """Contact points and forces in the world at each sample [m, N]. Shape (n, n_contacts, 6)."""
-    contacts, mechanism = run.contacts, run.mechanism
-    if contacts is None:
+    if run.contacts is None:
         return None
+    t = run.trajectory
+    return _in_world(run.mechanism, run.contacts, t.time, t.q, t.force)
+
+
+def _in_world(mechanism: Mechanism, contacts: Contacts, time, q, vectors) -> np.ndarray:
+    """Contact points at given states, and vectors there that are told in the contacts' frames."""
     rows = np.array([0, 2]) if contacts.planar else np.array([0, 1, 2])
 
     @jax.jit
     @jax.vmap
-    def at(t, q, force):
+    def at(t, q, vector):
         places = contact_places(contacts, body_poses(mechanism, motion(mechanism, q).links), t)
-        world = jnp.einsum("nkx,nk->nx", places.frame[:, rows], force)
+        world = jnp.einsum("nkx,nk->nx", places.frame[:, rows], vector)
         return jnp.concatenate([places.point, world], axis=1)
 
-    t = run.trajectory
-    return np.array(at(t.time, t.q, t.force))
+    return np.array(at(time, q, vectors))
 
 
 def reactions(run: "Run") -> Reactions | None:
@@ -160,21 +164,12 @@ def reactions(run: "Run") -> Reactions | None:
     closed = (np.asarray(t.modes)[ended] != OPEN).astype(float) @ member.T > 0
     phase = np.where(closed, CONTACT, APPROACH)
 
-    rows = np.array([0, 2]) if contacts.planar else np.array([0, 1, 2])
     count = min(int(t.n_events), len(log.time) - 1)
     hits = np.flatnonzero(np.asarray(log.impact)[:count])
     impact_time, impulse = np.asarray(log.time)[hits], np.zeros((0, len(touched), 3))
     if hits.size:
-
-        @jax.jit
-        @jax.vmap
-        def world(when, q, p):
-            poses = body_poses(mechanism, motion(mechanism, q).links)
-            frame = contact_places(contacts, poses, when).frame[:, rows]
-            return jnp.einsum("nkx,nk->nx", frame, p)
-
-        at = (jnp.asarray(np.asarray(x)[hits]) for x in (log.time, log.q, log.impulse))
-        impulse = np.einsum("bc,icx->ibx", member, np.asarray(world(*at)))
+        at = (np.asarray(x)[hits] for x in (log.time, log.q, log.impulse))
+        impulse = np.einsum("bc,icx->ibx", member, _in_world(mechanism, contacts, *at)[:, :, 3:])
     place = np.clip(np.searchsorted(time, impact_time, side="right") - 1, 0, len(time) - 1)
     for k, p in zip(place, impulse, strict=True):
         phase[k, np.linalg.norm(p, axis=-1) > 0] = IMPACT
@@ -199,17 +194,16 @@ def reactions(run: "Run") -> Reactions | None:
 
 
 def _mean(time, force, impact_time, impulse) -> np.ndarray:
-    """The running mean over `WINDOW`, from the integral of force and impulses."""
-    means = (force[1:] + force[:-1]) / 2 * np.diff(time)[:, None, None]
-    integral = np.concatenate([np.zeros((1, *force.shape[1:])), np.cumsum(means, axis=0)])
-
-    def until(when: np.ndarray) -> np.ndarray:
-        flat = integral.reshape(len(time), -1)
-        value = np.stack([np.interp(when, time, column) for column in flat.T], axis=-1)
-        value = value.reshape(len(when), *force.shape[1:])
-        for t, p in zip(impact_time, impulse, strict=True):
-            value[when > t] += p
-        return value
-
+    """The running mean over `WINDOW`."""
     low, high = np.maximum(time - WINDOW / 2, time[0]), np.minimum(time + WINDOW / 2, time[-1])
+    until = partial(impulse_until, time=time, force=force, hits=impact_time, impulse=impulse)
     return (until(high) - until(low)) / (high - low)[:, None, None]
+
+
+def impulse_until(
+    when: np.ndarray, time: np.ndarray, force: np.ndarray, hits: np.ndarray, impulse: np.ndarray
+) -> np.ndarray:
+    """The integral of sampled forces, and the impulses of impacts, up to given times [N·s]."""
+    smooth = make_interp_spline(time, cumulative_trapezoid(force, time, axis=0, initial=0), k=1)
+    jumps = np.concatenate([np.zeros((1, *force.shape[1:])), np.cumsum(impulse, axis=0)])
+    return smooth(when) + jumps[np.searchsorted(hits, when)]
