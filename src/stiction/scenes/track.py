@@ -52,13 +52,13 @@ def build_track(
 
 
 def _beginning(reference: Reference) -> tuple[np.ndarray, np.ndarray]:
-    """Position and velocity at time zero; by hand, since to compile it would take a second."""
+    """Position and velocity at time zero; by SciPy, since to compile it would take a second."""
+    from scipy.interpolate import PPoly
+
     time = np.asarray(reference.curve.ts)
-    k = np.clip(np.searchsorted(time, 0.0, side="right") - 1, 0, len(time) - 2)
-    d, c, b, a = (np.asarray(x)[k] for x in reference.curve.coeffs)
-    s = -min(time[k], 0.0)
-    moving = time[0] <= 0.0 < time[-1]
-    return a + s * (b + s * (c + s * d)), moving * (b + s * (2 * c + 3 * s * d))
+    curve = PPoly(np.stack([np.asarray(x) for x in reference.curve.coeffs]), time)
+    at = np.clip(0.0, time[0], time[-1])
+    return curve(at), (time[0] <= 0.0 < time[-1]) * curve(at, nu=1)
 
 
 def _named(given: object, names: list[str]) -> np.ndarray:
