@@ -53,7 +53,7 @@ def test_it_has_38_degrees_of_freedom_with_a_motor_on_each_joint():
     assert [model.actuator(i).name for i in range(model.nu)] == names[1:]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(people)
 def test_mass_and_stature_are_those_asked_for(who):
     height, mass, _ = who
@@ -280,7 +280,7 @@ def test_centre_of_mass_stands_at_the_published_part_of_stature():
         assert data.site("left_heel_inner").xpos[0] < x < data.site("left_toe_inner").xpos[0]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(people, st.floats(0.6, 1.6), st.floats(0.5, 2.0))
 def test_masses_scale_with_mass_and_inertias_with_mass_times_height_squared(who, a, b):
     height, mass, sex = who

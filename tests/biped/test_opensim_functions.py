@@ -70,7 +70,7 @@ def test_natural_splines_have_no_high_derivatives_at_their_ends():
             assert_allclose(quintic(at, 3), 0, atol=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.floats(-2, 2), min_size=3, max_size=3))
 def test_the_table_evaluates_every_function_at_once(q):
     polynomial = simm_spline(X, Y)

@@ -39,7 +39,7 @@ def test_there_is_no_lag(filter):
     assert_allclose(passed[501:900], passed[499:100:-1], atol=1e-10)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.floats(-2, 2), min_size=3, max_size=3), st.floats(2.0, 20.0))
 def test_constant_acceleration_passes_unchanged_ends_and_all(coefficients, cutoff):
     """The penalty is on jerk: parabolas have none, so the ends are not pulled to rest."""

@@ -52,7 +52,7 @@ def arrays(problem):
     return tuple(jnp.asarray(x) for x in problem)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(problems())
 def test_forces_add_up_stay_in_their_cones_and_never_pull(problem):
     force, _, _, near, mu = problem
@@ -181,7 +181,7 @@ def test_aimed_forces_point_near_the_pivot():
     assert_allclose(np.asarray(plain(*arrays(problem)).force)[:3].sum(0)[0], 0, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(problems(), st.floats(0.1, 0.9))
 def test_shares_keep_each_foots_force(problem, part):
     force, moment, points, near, mu = problem
@@ -194,7 +194,7 @@ def test_shares_keep_each_foots_force(problem, part):
     assert (np.linalg.norm(f[:, :2], axis=1) <= mu * f[:, 2] + EXACT).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.floats(-3, 3), min_size=3, max_size=3), st.floats(0.05, 2.0))
 def test_projection_is_the_nearest_point_of_the_cone(x, mu):
     x = np.array(x)

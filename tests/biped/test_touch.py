@@ -98,7 +98,7 @@ def test_double_support_at_the_ends_cannot_be_assigned():
     assert assigned[10:].all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.floats(-1, 1), min_size=3, max_size=3),
     st.floats(0.1, 1.0),

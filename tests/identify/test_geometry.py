@@ -86,7 +86,7 @@ def test_depth_rate_is_the_rate_of_depth(name, rng):
     np.testing.assert_allclose(rates, (depth(h) - depth(-h)) / (2 * h), rtol=1e-6, atol=1e-8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_contact_does_not_depend_on_the_world_frame(seed):
     rng = np.random.default_rng(seed)
@@ -146,7 +146,7 @@ def test_h_peg_has_the_outline_of_an_h():
     assert sorted({round(x, 6) for x in points[:, 0]}) == [-0.04, -0.02, 0.02, 0.04]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(100.0, 1e5), min_size=4, max_size=4))
 def test_compound_stiffness_is_that_of_a_plate_pressed_at_its_centre(springs):
     """(16) from the rigid plate's own balance."""

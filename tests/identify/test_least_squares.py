@@ -66,7 +66,7 @@ def test_covariance_is_that_of_repeated_experiments(rng):
     np.testing.assert_allclose(covariance(solve(A, b[0]).root), np.cov(x), rtol=0.12, atol=2e-4)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_bounded_fit_is_the_minimum(seed):
     rng = np.random.default_rng(seed)

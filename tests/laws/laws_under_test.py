@@ -28,7 +28,7 @@ from stiction.laws import (
 )
 
 # The first example compiles; later ones are fast.
-patient = settings(deadline=None, max_examples=50)
+patient = settings(max_examples=50)
 
 _GIVEN = {"stiffness": 3.0, "restitution": 0.6, "impact_speed": 1.3}
 

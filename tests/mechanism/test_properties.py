@@ -25,9 +25,7 @@ def named(source):
 
 
 def over_mechanisms(test):
-    return pytest.mark.parametrize("source", MECHANISMS, ids=named)(
-        settings(max_examples=25, deadline=None)(test)
-    )
+    return pytest.mark.parametrize("source", MECHANISMS, ids=named)(settings(max_examples=25)(test))
 
 
 @functools.cache
@@ -143,7 +141,7 @@ def test_jacobian_equals_the_finite_difference_of_the_position():
 
 
 @pytest.mark.parametrize("source", ["human", "jumping-leg", "box"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=seeds)
 def test_turning_and_shifting_the_world_changes_nothing_inside(source, seed):
     """Joint-space inertia, energy and joint bias forces do not know where the world's axes are."""
@@ -178,7 +176,7 @@ def _momentum_rate(mechanism, q, v):
 
 
 @pytest.mark.parametrize("source", ["human", "jumping-leg", "box"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=seeds)
 def test_in_flight_only_gravity_changes_momentum(source, seed):
     mechanism = quiet_load(source)

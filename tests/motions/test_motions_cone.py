@@ -43,7 +43,7 @@ def test_composite_cone_of_the_example_is_spanned_by_the_outer_sheets():
 whole = st.integers(-2, 2).map(float)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(whole, whole, whole), min_size=0, max_size=7), st.data())
 def test_membership_equals_non_negative_least_squares(edges, data):
     """Small whole numbers: rays, lines, sheets, wedges, half-spaces and the whole space occur."""
