@@ -6,9 +6,10 @@ Levenberg-Marquardt on a robust loss,
 
 $$ \sum_{ik} \rho(|r_{ik}| / \sigma_k) \to \min , $$
 
-by orthogonal factors. Errors grow along a rollout, since every impact magnifies them: $\sigma_k$ is
-their usual size k rows after the first touch, a median over the rollouts, found along with θ.
-Without it the last rows, which tell least, would weigh most.
+by orthogonal factors. (Robust losses of SciPy and optimistix take numbers one by one; here a row is
+judged by its length, and its scale is found on the way.) Errors grow along a rollout, since every
+impact magnifies them: $\sigma_k$ is their usual size k rows after the first touch, a median over
+the rollouts, found along with θ. Without it the last rows, which tell least, would weigh most.
 
 Rows of one rollout are not independent. So the covariance is that of whole rollouts,
 $H^{-1} (\sum_i g_i g_i^T) H^{-1}$ with $g_i$ the gradient of rollout i and H the curvature of the
