@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int
 
 # Contact is decided by signs of small differences; single precision is for those who ask for it
@@ -43,6 +44,7 @@ def is_traced(tree: Any) -> bool:
 
 TINY = Tolerance(1e-300, 1e-30)  # added to what must not be zero
 
+AnyArray = Array | np.ndarray  # where a function serves both, by `__array_namespace__`
 Scalar = Float[Array, ""]
 ScalarLike = Float[ArrayLike, ""]
 Numbers = Float[ArrayLike, "..."]  # of a law: one, or one for each contact and lane
@@ -51,6 +53,7 @@ Matrix3 = Float[Array, "3 3"]
 
 __all__ = [
     "TINY",
+    "AnyArray",
     "Array",
     "ArrayLike",
     "Bool",

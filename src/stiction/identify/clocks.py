@@ -57,7 +57,7 @@ def estimate_delay(
     def misfit(lag: float) -> float:
         motion = path(time - lag)
         loaded = contacts_of(model, theta, motion).touching
-        A, _ = rows_of(model, theta, motion, loaded, None)
+        A, _ = rows_of(model, model.nonlinear_start(), motion, loaded, None)
         A = (np.asarray(A) / noise[:, None]).reshape(len(w), -1)
         return least_squares.solve(A, w).squares
 

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Bool, Float
+from stiction._arrays import AnyArray, Array, Bool, Float
 from stiction.identify.plates import Plates
 from stiction.identify.shapes import Body
 
@@ -26,9 +26,10 @@ for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
     _EPSILON[_i, _j, _k], _EPSILON[_i, _k, _j] = 1.0, -1.0
 
 
-def skew(a: Float[Array, "*n 3"]) -> Float[Array, "*n 3 3"]:
+def skew(a: Float[AnyArray, "*n 3"]) -> Float[AnyArray, "*n 3 3"]:
     """The matrix of a ×."""
-    return jnp.einsum("ijk,...j->...ik", jnp.asarray(_EPSILON), a)
+    xp = a.__array_namespace__()
+    return xp.einsum("ijk,...j->...ik", xp.asarray(_EPSILON), a)
 
 
 class Motion(eqx.Module):

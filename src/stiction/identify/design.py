@@ -253,7 +253,7 @@ def _plan(setup: ContactSetup, d: Design, folder: Path) -> _Plan:
     B = []
     for derivative in range(2):
         full = np.zeros((_POINTS, count + ORDER - 1))
-        weights = np.asarray(basis(jnp.asarray(u), derivative)) / spacing**derivative
+        weights = np.asarray(basis(u, derivative)) / spacing**derivative
         for j in range(ORDER):
             full[np.arange(_POINTS), index + j] = weights[:, j]
         B.append(full)

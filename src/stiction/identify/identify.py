@@ -56,6 +56,7 @@ from stiction.identify.stages import (
     without_idle_friction,
     without_letting_go,
 )
+from stiction.identify.trajectory import one_of
 from stiction.identify.verdicts import MISFIT, excitation, misfit_warnings, verdict
 
 
@@ -205,10 +206,7 @@ def _of_regression(first, cases, bristles, limit, limit_std) -> _Outcome:
 def _of_joint(found: JointFit, cases, bristles, limit, limit_std) -> _Outcome:
     f = found.fit
     theta, root = np.asarray(f.theta), np.asarray(f.root)
-    paths = [
-        SmoothPath(jax.tree.map(lambda leaf, i=i: leaf[i], found.track), f.coefficients[i])
-        for i in range(len(cases))
-    ]
+    paths = [SmoothPath(one_of(found.track, i), f.coefficients[i]) for i in range(len(cases))]
     poses = sum(len(c.recording.pose_time) for c in cases)
     wrenches = sum(float(np.sum(c.use)) for c in cases)
     knots = sum(
@@ -257,7 +255,7 @@ def _along(model, theta, motion, bristles):
 def _traces(model, outcome: _Outcome, inertia) -> list[Trace]:
     traces = []
     theta = jnp.asarray(outcome.theta)
-    value = lambda name: np.asarray(model.plate_values(name, theta))  # noqa: E731
+    value = lambda name: model.plate_values(name, outcome.theta)  # noqa: E731
     for i, (c, path) in enumerate(zip(outcome.cases, outcome.paths, strict=True)):
         time = c.recording.wrench_time - outcome.delay
         motion = path(time)
@@ -312,8 +310,7 @@ def _breakaway(model, outcome: _Outcome, traces) -> tuple[np.ndarray, np.ndarray
         if not m.bristle or outcome.bristles is None or outcome.stretch_limit[i] == 0:
             continue
         plates = [p for p, j in enumerate(model.material_of) if j == i]
-        theta = jnp.asarray(outcome.theta)
-        exponent = np.asarray(model.plate_values("lambda", theta))
+        exponent = model.plate_values("lambda", outcome.theta)
         loads = []
         for trace, b in zip(traces, outcome.bristles, strict=True):
             held = np.any(np.asarray(b.sticking), axis=-1)

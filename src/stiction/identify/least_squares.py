@@ -65,7 +65,7 @@ def solve(
     stages = {"squares": (), "huber": ("huber",), "tukey": ("huber", "tukey")}[loss]
     for stage in stages:
         for _ in range(_IRLS_ROUNDS):
-            w = np.sqrt(np.asarray(robust.weight(A @ found.x - b, stage)))
+            w = np.sqrt(robust.weight(A @ found.x - b, stage))
             before, found = found.x, _solve(A * w[:, None], b * w, positive)
             if np.linalg.norm(found.root @ (found.x - before)) < 1e-6:
                 break

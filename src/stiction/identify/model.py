@@ -23,7 +23,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Bool, Float
+from stiction._arrays import AnyArray, Array, Bool, Float
 from stiction.identify.contacts import Contacts, Motion, contacts, skew
 from stiction.identify.plates import Plates
 from stiction.identify.shapes import Body
@@ -146,18 +146,19 @@ class ContactModel(eqx.Module):
         ]
         return jnp.stack(values) if values else jnp.zeros(0)
 
-    def plate_values(self, name: str, theta: Float[Array, " p"]) -> Float[Array, " n_plates"]:
+    def plate_values(self, name: str, theta: Float[AnyArray, " p"]) -> Float[AnyArray, " n_plates"]:
         """One parameter, plate by plate: zero (λ: as given) where its material lacks it."""
         pick = np.zeros((len(self.material_of), len(self.names)))
         for plate, i in enumerate(self.material_of):
             full = f"{self.materials[i].name}.{name}"
             if full in self.names:
                 pick[plate, self.names.index(full)] = 1.0
-        value = jnp.asarray(pick) @ theta
+        xp = theta.__array_namespace__()
+        value = xp.asarray(pick) @ theta
         if name != "lambda":
             return value
-        given = self.exponent[np.array(self.material_of)]
-        return jnp.where(jnp.asarray(pick.any(axis=1)), value, given)
+        given = xp.asarray(self.exponent)[np.array(self.material_of)]
+        return xp.where(xp.asarray(pick.any(axis=1)), value, given)
 
 
 def find_contacts(model: ContactModel, theta: Float[Array, " p"], motion: Motion) -> Contacts:

@@ -25,6 +25,7 @@ from stiction.identify.trajectory import (
     lay_out,
     mean_orientation,
     motion_of,
+    one_of,
     rodrigues,
 )
 
@@ -155,10 +156,10 @@ def track_of(
     bristles: Bristles | None = None,
     shape: tuple[int, int] | None = None,
 ) -> Track:
-    """A recording laid out along a spline (a leading axis of one test)."""
+    """A recording laid out along a spline."""
     r = recording
     twist = r.twist if noise.velocity > 0 and noise.angular_velocity > 0 else None
-    track = lay_out(
+    return lay_out(
         r.pose_time,
         r.position,
         r.rotation,
@@ -173,7 +174,6 @@ def track_of(
         twist_noise=(noise.velocity, noise.angular_velocity),
         shape=shape,
     )
-    return jax.tree.map(lambda leaf: leaf[None], track)
 
 
 def widest_spacing(recording: Recording, noise: Noise) -> float:
@@ -222,4 +222,4 @@ def smooth_path(recording: Recording, noise: Noise, spacing: float) -> SmoothPat
     """The path from the poses alone, with knots of a given spacing."""
     track = track_of(recording, noise, spacing)
     coefficients = smooth(track)
-    return SmoothPath(jax.tree.map(lambda leaf: leaf[0], track), coefficients[0])
+    return SmoothPath(one_of(track, 0), coefficients[0])

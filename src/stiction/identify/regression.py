@@ -26,7 +26,7 @@ from stiction.identify.model import (
 
 MAX_STEPS = 60
 _ACTIVE_ROUNDS = 30
-TOLERANCE = 1e-12  # of z, relative to its size
+TOLERANCE = 1e-9  # of z, relative to its size
 # Bounds of nonlinear parameters.
 BOUNDS = {"lambda": (0.5, 3.0), "mu": (0.0, np.inf), "offset": (-np.inf, np.inf)}
 
@@ -48,21 +48,20 @@ def loaded_of(
 @eqx.filter_jit
 def rows_of(
     model: ContactModel,
-    theta: Float[Array, " p"],
+    z: Float[Array, " n_nonlinear"],
     motion: Motion,
     loaded: Bool[Array, "n n_plates n_points"],
     bristles: Bristles | None,
-) -> tuple[Float[Array, "n 6 n_linear"], Float[Array, "n 6 n_nonlinear"]]:
-    """A of many samples, and the derivative of A x to the nonlinear parameters."""
-    linear, nonlinear = model.split(theta)
+) -> tuple[Float[Array, "n 6 n_linear"], Float[Array, "n 6 n_linear n_nonlinear"]]:
+    """A of many samples, and its derivative by the nonlinear parameters."""
 
     def one(motion, loaded, bristles):
         def A(z):
-            theta = jnp.concatenate([linear, z])
+            theta = jnp.concatenate([jnp.zeros(len(model.linear_names)), z])
             found = find_contacts(model, theta, motion)
             return columns(model, theta, motion, found, loaded, bristles)
 
-        return A(nonlinear), jax.jacfwd(lambda z: A(z) @ linear)(nonlinear)
+        return A(z), jax.jacfwd(A)(z)
 
     return jax.vmap(one, (0, 0, None if bristles is None else 0))(motion, loaded, bristles)
 
@@ -130,40 +129,34 @@ def _solve(model, rows: Rows, theta, loaded, bristles, loss, positive) -> Regres
     b = (rows.wrench * weight).reshape(-1)
     signs = np.array([positive and not n.startswith("bias.") for n in model.linear_names])
 
-    def weighted(theta):
-        A, D = rows_of(model, jnp.asarray(theta), rows.motion, jnp.asarray(loaded), bristles)
-        return tuple(
-            (np.asarray(M) * weight[..., None]).reshape(len(b), M.shape[-1]) for M in (A, D)
-        )
-
-    def project(z):
-        A, _ = weighted(np.concatenate([np.zeros(n_linear), z]))
+    def project(z: np.ndarray) -> tuple[least_squares.Solution, np.ndarray, np.ndarray]:
+        """The best linear parameters; rows over all parameters there, and what they miss."""
+        A, dA = rows_of(model, jnp.asarray(z), rows.motion, on, bristles)
+        A, dA = ((np.asarray(M).T * weight.T).T for M in (A, dA))
+        A = A.reshape(len(b), n_linear)
         found = least_squares.solve(A, b, loss=loss, positive=signs)
-        return np.concatenate([found.x, z]), found
+        r = b - A @ found.x
+        w = np.sqrt(robust.weight(r, loss))
+        D = np.einsum("nilz,l->niz", dA, found.x).reshape(len(b), len(z))
+        return found, np.concatenate([A, D], axis=1) * w[:, None], r * w
 
-    theta, found = project(theta[n_linear:])
+    on, z = jnp.asarray(loaded), theta[n_linear:]
+    found, full, r = project(z)
     lower, upper = _bounds(model)
     fraction = 1.0
-    for _ in range(MAX_STEPS if len(lower) else 0):
-        A, D = weighted(theta)
-        r = b - A @ theta[:n_linear]
-        w = np.sqrt(np.asarray(robust.weight(r, loss)))
-        both = least_squares.solve(np.concatenate([A, D], axis=1) * w[:, None], r * w)
-        z = theta[n_linear:]
-        new = np.clip(z + fraction * both.x[n_linear:], lower, upper)
-        trial, candidate = project(new)
-        if candidate.squares > found.squares and fraction > 1e-6:
+    for _ in range(MAX_STEPS if len(z) else 0):
+        step = least_squares.solve(full, r).x[n_linear:]
+        new = np.clip(z + fraction * step, lower, upper)
+        trial = project(new)
+        if trial[0].squares > found.squares and fraction > 1e-6:
             fraction *= 0.3
             continue
-        step = np.max(np.abs(new - z) / np.maximum(np.abs(z), 1e-3))
-        theta, found, fraction = trial, candidate, min(1.0, 2 * fraction)
-        if step < TOLERANCE:
+        moved = np.max(np.abs(new - z) / np.maximum(np.abs(z), 1e-3))
+        z, (found, full, r), fraction = new, trial, min(1.0, 2 * fraction)
+        if moved < TOLERANCE:
             break
-    A, D = weighted(theta)
-    w = np.sqrt(np.asarray(robust.weight(b - A @ theta[:n_linear], loss)))
-    full = np.concatenate([A, D], axis=1) * w[:, None]
-    root, _ = least_squares.orthogonal_factor(full, b * w)
-    return Regression(theta, root, found.squares)
+    root, _ = least_squares.orthogonal_factor(full, r)
+    return Regression(np.concatenate([found.x, z]), root, found.squares)
 
 
 def _bounds(model: ContactModel) -> tuple[np.ndarray, np.ndarray]:

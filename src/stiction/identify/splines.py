@@ -7,10 +7,9 @@ velocities finely: a cubic of the same spacing is two orders worse in the veloci
 from fractions import Fraction
 from math import comb
 
-import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
+from stiction._arrays import AnyArray, Float
 
 DEGREE = 5
 ORDER = DEGREE + 1  # coefficients that a segment uses
@@ -41,15 +40,15 @@ def _segment_matrix() -> np.ndarray:
 _MATRIX = _segment_matrix()
 
 
-def basis(u: Float[Array, "*n"], derivative: int = 0) -> Float[Array, "*n 6"]:
+def basis(u: Float[AnyArray, "*n"], derivative: int = 0) -> Float[AnyArray, "*n 6"]:
     """Weights of a segment's six coefficients at the local time u, or their u-derivative."""
     powers = np.arange(derivative, ORDER)
     factor = np.ones(len(powers))
     for d in range(derivative):
         factor = factor * (powers - d)
-    M = jnp.asarray(_MATRIX[:, derivative:] * factor)
-    monomials = jnp.stack([u**p for p in range(len(powers))], axis=-1)
-    return monomials @ M.T
+    xp = u.__array_namespace__()
+    monomials = xp.stack([u**p for p in range(len(powers))], axis=-1)
+    return monomials @ xp.asarray(_MATRIX[:, derivative:] * factor).T
 
 
 def segments(

@@ -169,10 +169,9 @@ def without_letting_go(
     """
     if model.may_pull:
         return case
-    t = jnp.asarray(theta)
-    found = contacts_of(model, t, case.motion)
+    found = contacts_of(model, jnp.asarray(theta), case.motion)
     k, c, h, exponent = (
-        np.asarray(model.plate_values(name, t))[:, None] for name in ("k", "c", "h", "lambda")
+        model.plate_values(name, theta)[:, None] for name in ("k", "c", "h", "lambda")
     )
     depth, rate = np.asarray(found.depth), np.asarray(found.depth_rate)
     touching = np.asarray(found.touching)
@@ -374,6 +373,8 @@ def stacked_tracks(
     shapes = [t.wrench_u.shape[1:] for t in tracks]
     if len(set(shapes)) > 1:
         tracks = lay(tuple(int(n) for n in np.max(shapes, axis=0)))
+    if len(tracks) == 1:
+        return tracks[0]
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *tracks)
 
 

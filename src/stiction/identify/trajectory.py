@@ -138,7 +138,7 @@ def lay_out(
     bristles: Bristles | None = None,
     shape: tuple[int, int] | None = None,
 ) -> Track:
-    """Lay one test's samples out by segment.
+    """Lay one test's samples out by segment, along a leading axis of one test.
 
     Args:
         pose_time: [s], rising.
@@ -173,21 +173,29 @@ def lay_out(
         extra = _twist_rows(center, x, twist, u_pose, spacing, twist_noise)
         rows = np.concatenate([rows, extra], axis=1)
     known, misfit = _compress(rows, i_pose, count, position_noise, rotation_noise)
-    return Track(
-        spacing=jnp.asarray(float(spacing)),
-        start=jnp.asarray(start),
-        center=jnp.asarray(center),
-        known=jnp.asarray(known),
-        misfit=jnp.asarray(misfit),
-        wrench_u=put(u_wrench),
-        wrench=put(np.asarray(wrench)[inside]),
-        wrench_on=put(weight[inside]),
-        bristles=None
-        if bristles is None
-        else Bristles(
-            put(np.asarray(bristles.root)[inside]), put(np.asarray(bristles.sticking)[inside]) > 0
-        ),
-    )
+    parts = {
+        "spacing": np.asarray(float(spacing)),
+        "start": np.asarray(start),
+        "center": center,
+        "known": known,
+        "misfit": np.asarray(misfit),
+        "wrench_u": put(u_wrench),
+        "wrench": put(np.asarray(wrench)[inside]),
+        "wrench_on": put(weight[inside]),
+    }
+    if bristles is not None:
+        root, sticking = (put(np.asarray(x)[inside]) for x in (bristles.root, bristles.sticking))
+        parts |= {"root": root, "sticking": sticking > 0}
+    # All at once: one by one they take longer than the fit.
+    parts = jax.device_put({name: part[None] for name, part in parts.items()})
+    if bristles is not None:
+        parts["bristles"] = Bristles(parts.pop("root"), parts.pop("sticking"))
+    return Track(**parts)
+
+
+def one_of(track: Track, i: int) -> Track:
+    """One of several tests."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[i], track)
 
 
 def set_weights(
@@ -198,14 +206,14 @@ def set_weights(
     count, width = track.wrench_u.shape[1:]
     index, _ = segments(wrench_time, start, spacing, count)
     put = _placer(index, count, width)
-    weights = jnp.moveaxis(put(np.asarray(use).T), -1, 0)
+    weights = jnp.asarray(np.moveaxis(put(np.asarray(use).T), -1, 0))
     return eqx.tree_at(lambda t: t.wrench_on, track, weights)
 
 
 def _angles_by_g(g: np.ndarray) -> np.ndarray:
     """The small turn (body axes) that goes with a change of g: 2 (I - [g]×) / (1 + g²)."""
     square = np.sum(g * g, axis=1)[:, None, None]
-    return 2 * (np.eye(3) - np.asarray(skew(jnp.asarray(g)))) / (1 + square)
+    return 2 * (np.eye(3) - skew(g)) / (1 + square)
 
 
 def _spread(J: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -217,7 +225,7 @@ def _pose_rows(x, u, position_noise, rotation_noise) -> np.ndarray:
     J = np.zeros((len(x), 6, 6))
     J[:, :3, :3] = np.eye(3) / position_noise
     J[:, 3:, 3:] = _angles_by_g(x[:, 3:]) / rotation_noise
-    B = np.asarray(basis(jnp.asarray(u)))
+    B = np.asarray(basis(u))
     return np.concatenate([_spread(J, B), np.einsum("nij,nj->ni", J, x)[..., None]], axis=-1)
 
 
@@ -226,7 +234,7 @@ def _twist_rows(center, x, twist, u, spacing, noise) -> np.ndarray:
     J = np.zeros((len(x), 6, 6))
     J[:, :3, :3] = np.eye(3) / noise[0]
     J[:, 3:, 3:] = center @ np.swapaxes(_angles_by_g(x[:, 3:]), 1, 2) / noise[1]
-    B = np.asarray(basis(jnp.asarray(u), 1)) / spacing
+    B = np.asarray(basis(u, 1)) / spacing
     rhs = twist / np.repeat(np.asarray(noise), 3)
     return np.concatenate([_spread(J, B), rhs[..., None]], axis=-1)
 
@@ -235,7 +243,7 @@ def _compress(rows, index, count, position_noise, rotation_noise) -> tuple[np.nd
     """Triangular rows of each segment, and the squared residual that is left over."""
     most = int(np.bincount(index, minlength=count).max())
     put = _placer(index, count, most)
-    stacked = np.asarray(put(rows)).reshape(count, -1, WINDOW + 1)
+    stacked = put(rows).reshape(count, -1, WINDOW + 1)
     scale = _STIFFENING / np.repeat([position_noise, rotation_noise], 3)
     second = np.zeros((2, ORDER))
     second[0, :3] = second[1, -3:] = 1.0, -2.0, 1.0
@@ -257,10 +265,10 @@ def _placer(index: np.ndarray, count: int, width: int):
     first = np.searchsorted(index[order], np.arange(count))
     slot = np.arange(len(index)) - first[index[order]]
 
-    def put(values: np.ndarray) -> Array:
+    def put(values: np.ndarray) -> np.ndarray:
         values = np.asarray(values, dtype=float)
         out = np.zeros((count, width, *values.shape[1:]))
         out[index[order], slot] = values[order]
-        return jnp.asarray(out)
+        return out
 
     return put

@@ -156,7 +156,7 @@ def _compare(r: np.ndarray, J: np.ndarray, theta: np.ndarray, compared: np.ndarr
 def _weighted(here: _At, scale: np.ndarray, loss: robust.Loss) -> tuple[np.ndarray, np.ndarray]:
     """Triangular factor of the weighted derivatives, and the right-hand side of a step."""
     s = np.nan_to_num(here.size) / scale
-    root = np.sqrt(np.asarray(robust.weight(jnp.asarray(s), loss))) / scale
+    root = np.sqrt(robust.weight(s, loss)) / scale
     A = (here.J * root[..., None, None]).reshape(-1, here.J.shape[-1])
     return least_squares.orthogonal_factor(A, -(here.r * root[..., None]).ravel())
 
@@ -173,10 +173,7 @@ def _damped_step(R: np.ndarray, z: np.ndarray, damping: float) -> np.ndarray:
 def _is_better(there: _At, here: _At, scale: np.ndarray, loss: robust.Loss) -> bool:
     """Whether the loss is less, over the rows that both have."""
     both = np.isfinite(there.size) & np.isfinite(here.size)
-    a, b = (
-        float(jnp.sum(robust.cost(jnp.asarray(x.size[both] / scale[both]), loss)))
-        for x in (there, here)
-    )
+    a, b = (float(np.sum(robust.cost(x.size[both] / scale[both], loss))) for x in (there, here))
     return a < b
 
 
