@@ -60,7 +60,7 @@ def test_a_table_for_people(files, cli):
     assert "steel.mu" in done.out
     assert "N/m " in done.out
     assert "<lateral_friction value=" in done.out
-    assert "log replayed with urdf's law: residual" in done.out
+    assert "Log replayed by stiction, with urdf's law: force" in done.out
     assert {p.name for p in files.iterdir()} == {"setup.yaml", "log-0.csv", "log-1.csv"}
 
 
@@ -117,8 +117,8 @@ def test_virtual_logs_are_those_of_the_testbed(files, cli):
         (["log-0.csv", "--setup", "setup.yaml", "--design"], "take no LOG, got 'log-0.csv'"),
         (["log-0.csv", "--setup", "setup.yaml", "--online", "--design"], "exclude each other"),
         (["log-0.csv", "--setup", "setup.yaml", "--mass", "2"], "add --export ENGINE"),
-        (["log-0.csv", "--setup", "setup.yaml", "--export", "bulet"], "no engine for --export"),
-        (["log-0.csv", "--setup", "setup.yaml", "--export", "drake", "--mass", "-1"], "`--mass`"),
+        (["log-0.csv", "--setup", "setup.yaml", "--export", "bulet"], "no engine to export to"),
+        (["log-0.csv", "--setup", "setup.yaml", "--export", "drake", "--mass", "-1"], "`mass` must"),
         (["log-0.csv", "--setup", "setup.yaml", "--export", "drake", "--online"], "`--export`"),
         (["log-0.csv", "--setup", "emps", "--export", "drake"], "needs a setup of kind 'contact'"),
         (["nothing.csv", "--setup", "setup.yaml"], "no log 'nothing.csv'"),

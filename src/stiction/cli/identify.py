@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from stiction._errors import InputError, unknown
+from stiction._errors import InputError
 from stiction.cli.options import Force, Json, Out
 from stiction.cli.output import OutputDirectory, print_json, text_table
 
@@ -40,7 +40,7 @@ def identify(
         typer.Option(
             "--export",
             metavar="ENGINE",
-            help="The contact as mujoco, drake, urdf or json has it, and the log replayed so.",
+            help="The contact as mujoco, drake, urdf or json has it, and the log replayed there.",
         ),
     ] = None,
     mass: Annotated[
@@ -82,14 +82,11 @@ def _check_export(engine: str | None, mass: float | None, *, batch: bool) -> Non
         if mass is not None:
             raise InputError("`--mass` is that of the body in an engine; add --export ENGINE")
         return
-    from stiction.identify.export import FORMATS
+    from stiction.identify.export import check_engine
 
-    if engine not in FORMATS:
-        raise unknown("engine for --export", engine, FORMATS)
+    check_engine(engine, mass)
     if not batch:
         raise InputError("`--export` needs a LOG read at once; leave out the other mode")
-    if mass is not None and not mass > 0:
-        raise InputError(f"`--mass` must be positive [kg], got {mass:g}")
 
 
 def _contact(chosen, option: str):
@@ -158,12 +155,9 @@ def _print(found, title: str) -> None:
 
 def _print_export(exported) -> None:
     print(f"\n{exported.text}")
-    for limit in dict.fromkeys(line for s in exported.surfaces.values() for line in s.limits):
+    for limit in exported.limits:
         print(f"note: {limit}")
-    print(
-        f"log replayed with {exported.engine}'s law: residual {exported.replay_rms:.4g} N rms"
-        f" (identified law: {exported.identified_rms:.4g} N)"
-    )
+    print(exported.replay)
 
 
 def _online(logs, chosen, folder, json: bool) -> int:

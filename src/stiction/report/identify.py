@@ -57,11 +57,8 @@ def _add_export(exported: Export, report: Report, directory) -> None:
     directory.file(f"export.{suffix}").write_text(exported.text, encoding="utf-8")
     report.heading(f"Export: {exported.engine}")
     report.raw(f"<pre>{html.escape(exported.text)}</pre>")
-    report.text(
-        f"The log replayed with {exported.engine}'s law leaves {exported.replay_rms:.4g} N rms,"
-        f" with the identified law {exported.identified_rms:.4g} N."
-    )
-    for line in dict.fromkeys(line for s in exported.surfaces.values() for line in s.limits):
+    report.text(f"{exported.replay}.")
+    for line in exported.limits:
         report.text(f"Note: {line}.")
 
 

@@ -9,7 +9,8 @@ from stiction.laws.translate.drake import check_drake, from_drake, to_drake
 from stiction.laws.translate.drop import Check, Drop
 from stiction.laws.translate.exudyn import from_exudyn, to_exudyn
 from stiction.laws.translate.linear import Oscillator
-from stiction.laws.translate.mujoco import check_mujoco, from_mujoco, linear_to_mujoco, to_mujoco
+from stiction.laws.translate.mujoco import check_mujoco, from_mujoco, to_mujoco
+from stiction.laws.translate.mujoco_pair import linear_to_mujoco
 from stiction.laws.translate.simbody import from_simbody, to_simbody
 
 

@@ -112,10 +112,14 @@ class Translation:
 
 
 def recommended_step(duration: float) -> float:
-    """A hundredth of a contact's duration, rounded down to 1, 2 or 5 times a power of ten [s]."""
-    value = duration / STEPS_PER_CONTACT
-    power = 10.0 ** math.floor(math.log10(value))
-    return max(f for f in (1.0, 2.0, 5.0) if f * power <= value * (1 + 1e-12)) * power
+    """A hundredth of a contact's duration, rounded [s]."""
+    return round_step(duration / STEPS_PER_CONTACT)
+
+
+def round_step(step: float) -> float:
+    """A time step rounded down to 1, 2 or 5 times a power of ten [s]."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return max(f for f in (1.0, 2.0, 5.0) if f * power <= step * (1 + 1e-12)) * power
 
 
 def number(parameters: Mapping[str, Any], name: str, default: float | None = None) -> float:

@@ -60,45 +60,17 @@ def to_mujoco(
         contact.restitution,
         high=2 * ideal.damping_ratio + 0.1,
     )
-    tuned = replace(ideal, damping_ratio=zeta if contact.dissipation else 0.0)
-    return _translation(tuned, contact.mu_dynamic, dt, impedance, _limits(contact, impedance))
-
-
-def linear_to_mujoco(
-    oscillator: Oscillator,
-    *,
-    mass: float,
-    mu: float = 0.0,
-    time_step: float | None = None,
-    impedance: float = IMPEDANCE,
-) -> Translation:
-    """A linear spring and damper in MuJoCo's words: the very law, so nothing is adjusted.
-
-    Args:
-        oscillator: Spring and damper for one mass.
-        mass: That mass [kg], for the record.
-        mu: Friction.
-        time_step: MuJoCo's [s]; if left out, a hundredth of a free impact's duration.
-        impedance: The constant impedance, in (0, 1).
-    """
-    dt = time_step or recommended_step(oscillator.duration)
-    return _translation(oscillator, mu, dt, impedance, _linear_limits(mass, impedance))
-
-
-def _translation(
-    oscillator: Oscillator, mu: float, dt: float, impedance: float, limits: tuple[str, ...]
-) -> Translation:
-    omega = oscillator.frequency
-    solref = (-(omega**2), -2 * oscillator.damping_ratio * omega)
+    zeta = zeta if contact.dissipation else 0.0
+    solref = (-(ideal.frequency**2), -2 * zeta * ideal.frequency)
     solimp = (impedance, impedance, 0.001, 0.5, 2.0)
-    friction = (mu, TORSIONAL, ROLLING)
+    friction = (contact.mu_dynamic, TORSIONAL, ROLLING)
     attributes = (
-        f'solref="{_join(solref)}" solimp="{_join(solimp)}" friction="{_join(friction)}" condim="3"'
+        f'solref="{join(solref)}" solimp="{join(solimp)}" friction="{join(friction)}" condim="3"'
     )
     return Translation(
         engine="mujoco",
         parameters={"solref": solref, "solimp": solimp, "friction": friction, "timestep": dt},
-        limits=limits,
+        limits=_limits(contact, impedance),
         snippet=(
             f'<option timestep="{dt:g}" cone="elliptic"/>\n'
             f'<geom {attributes}/>  <!-- on both geoms, or on one with priority="1" -->'
@@ -131,7 +103,7 @@ def from_mujoco(
     else:
         raise InputError(
             "`solref` must be two positive numbers (timeconst, dampratio) or two negative ones"
-            f" (-stiffness, -damping), got {_join(solref)}"
+            f" (-stiffness, -damping), got {join(solref)}"
         )
     lost = ["restitution is this at every speed in MuJoCo, and at this speed only in the result"]
     if solimp[0] != solimp[1]:
@@ -159,7 +131,7 @@ def check_mujoco(contact: CompliantContact, translation: Translation) -> Check:
     import mujoco
 
     dt = translation.parameters["timestep"]
-    attributes = {k: _join(translation.parameters[k]) for k in ("solref", "solimp", "friction")}
+    attributes = {k: join(translation.parameters[k]) for k in ("solref", "solimp", "friction")}
     geom = " ".join(f'{k}="{v}"' for k, v in attributes.items()) + ' condim="3"'
     radius = contact.radius or 0.1
     model = mujoco.MjModel.from_xml_string(
@@ -183,20 +155,17 @@ def check_mujoco(contact: CompliantContact, translation: Translation) -> Check:
     return Check("mujoco", mujoco.__version__, drops)
 
 
-def _linear_limits(mass: float, impedance: float) -> tuple[str, ...]:
-    return (
-        f"stiffness and damping are per unit of effective mass: the numbers are for {mass:g} kg",
-        f"{impedance:.0%} of the weight is carried without depth (solimp): a body at rest sinks"
-        f" {1 - impedance:.0%} of weight over stiffness; with less it sinks and slips more",
-        "friction is regularized: a body below the cone creeps (raise impratio)",
-    )
-
-
 def _limits(contact: CompliantContact, impedance: float) -> tuple[str, ...]:
     limits = [
         "the law is a linear spring and damper: restitution is the same at every speed (here right"
         f" at {contact.speed:g} m/s), and the force jumps at touch",
-        *_linear_limits(contact.mass, impedance),
+        "stiffness and damping are per unit of effective mass: the numbers are for"
+        f" {contact.mass:g} kg",
+        f"{impedance:.0%} of the weight is carried without depth (solimp): a body at rest sinks"
+        f" {1 - impedance:.0%} of weight over stiffness; with less it sinks and slips more",
+        "so it is with all that presses: held by a robot, the contact is"
+        f" {1 / (1 - impedance):.3g} times as stiff as in a free impact",
+        "friction is regularized: a body below the cone creeps (raise impratio)",
     ]
     if contact.exponent != 1:
         limits.append(
@@ -220,5 +189,6 @@ def _numbers(parameters: Mapping[str, Any], name: str, default: tuple, count: in
     return given + list(default[len(given) :])
 
 
-def _join(numbers: Sequence[float]) -> str:
+def join(numbers: Sequence[float]) -> str:
+    """As MJCF writes a list."""
     return " ".join(f"{x:.10g}" for x in numbers)
