@@ -118,7 +118,7 @@ def test_virtual_logs_are_those_of_the_testbed(files, cli):
         (["log-0.csv", "--setup", "setup.yaml", "--online", "--design"], "exclude each other"),
         (["log-0.csv", "--setup", "setup.yaml", "--mass", "2"], "add --export ENGINE"),
         (["log-0.csv", "--setup", "setup.yaml", "--export", "bulet"], "no engine to export to"),
-        (["log-0.csv", "--setup", "setup.yaml", "--export", "drake", "--mass", "-1"], "`mass` must"),
+        (["log-0.csv", "--setup", "setup.yaml", "--export", "drake", "--mass", "-1"], "`mass`"),
         (["log-0.csv", "--setup", "setup.yaml", "--export", "drake", "--online"], "`--export`"),
         (["log-0.csv", "--setup", "emps", "--export", "drake"], "needs a setup of kind 'contact'"),
         (["nothing.csv", "--setup", "setup.yaml"], "no log 'nothing.csv'"),
