@@ -120,7 +120,7 @@ def test_virtual_logs_are_those_of_the_testbed(files, cli):
         (["log-0.csv", "--setup", "setup.yaml", "--export", "bulet"], "no engine to export to"),
         (["log-0.csv", "--setup", "setup.yaml", "--export", "drake", "--mass", "-1"], "`mass`"),
         (["log-0.csv", "--setup", "setup.yaml", "--export", "drake", "--online"], "`--export`"),
-        (["log-0.csv", "--setup", "emps", "--export", "drake"], "needs a setup of kind 'contact'"),
+        (["log-0.csv", "--setup", "emps", "--export", "drake"], "of kind 'contact' or 'rollouts'"),
         (["nothing.csv", "--setup", "setup.yaml"], "no log 'nothing.csv'"),
         (["log-0.csv", "--setup", "single-pint"], "did you mean 'single-point'?"),
         (["log-0.csv", "log-1.csv", "--setup", "setup.yaml", "--online"], "follows one LOG, got 2"),

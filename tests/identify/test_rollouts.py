@@ -9,8 +9,10 @@ import pytest
 
 from stiction._errors import InputError
 from stiction.identify.read_setup import KINDS
+from stiction.identify.result import Identification, Parameter
 from stiction.identify.rollouts import identify_rollouts
 from stiction.identify.rollouts.engine import distances, make_lanes, roll_out
+from stiction.identify.rollouts.export import engine_contact, export_rollouts
 from stiction.identify.rollouts.fit import _At, _covariance
 from stiction.identify.rollouts.identify import prepare
 from stiction.identify.tables import Table
@@ -245,3 +247,78 @@ def test_the_command_reports_rollouts_kept_aside(folder, exact, cli, tmp_path):
     assert answer["errors_kept_aside"]["position_mean_m"] < 1e-6
     names = {path.name for path in (tmp_path / "o").iterdir()}
     assert {"report.html", "rollouts.nc", "rollouts.png", "errors.svg", "parameters.csv"} <= names
+
+
+def known(**values: float) -> Identification:
+    """As if these had been identified."""
+    return Identification(
+        parameters={n: Parameter(v, None, None) for n, v in values.items()},
+        covariance=np.zeros((len(values), len(values))),
+        residual_rms=0.0,
+        residuals={},
+        condition=1.0,
+        warnings=[],
+        method="",
+        notes={"errors_kept_aside": {"position_mean_m": 0.0, "rotation_mean_deg": 0.0}},
+    )
+
+
+@pytest.fixture(scope="module")
+def rigid(folder, exact):
+    """A rigid particle's rollouts, prepared."""
+    setup = make_setup("hybrid")
+    return setup, prepare(exact, setup, folder)
+
+
+def test_mujoco_bounces_as_the_identified_particle_does(rigid, folder):
+    """With a contact of 5 ms instead of none; other numbers lead elsewhere."""
+    setup, prepared = rigid
+
+    def error(**values):
+        made = export_rollouts(known(**values), prepared, setup, "mujoco", folder=folder)
+        assert made.replay.by.startswith("MuJoCo")
+        return made.replay.residuals["position_mean_m"]
+
+    right = error(**RIGID)
+    assert right < 0.006
+    assert error(mu=RIGID["mu"], restitution=0.4) > 3 * right
+    assert error(mu=0.35, restitution=RIGID["restitution"]) > 3 * right
+
+
+def test_a_rigid_contact_lasts_a_frame_and_bounces_as_identified(rigid):
+    _, prepared = rigid
+    contact, limits = engine_contact(known(**RIGID), prepared, mass=None)
+    assert contact.duration == pytest.approx(1 / prepared.rollouts.rate, rel=1e-9)
+    assert contact.restitution == pytest.approx(RIGID["restitution"], rel=1e-9)
+    assert contact.mass == pytest.approx(0.4)
+    falling = np.sqrt(prepared.start.v[:, 1] ** 2 + 2 * 9.81 * prepared.start.q[:, 1])
+    assert contact.speed == pytest.approx(np.median(falling), rel=0.1)
+    assert "rigid" in limits[0]
+
+
+def test_the_law_of_drake_is_told_as_it_was_identified(worlds, folder):
+    setup, logs = worlds["compliant"]
+    prepared = prepare(logs, setup, folder)
+    found = known(**TRUTH["compliant"])
+    made = export_rollouts(found, prepared, setup, "drake", folder=folder)
+    parameters = made.surfaces["contact"].parameters
+    assert parameters["point_contact_stiffness"] == pytest.approx(2 * 2e4, rel=1e-6)
+    assert parameters["hunt_crossley_dissipation"] == pytest.approx(0.3, rel=1e-6)
+    assert parameters["mu_dynamic"] == pytest.approx(0.21, rel=1e-6)
+    # Friction is whole at another speed; the rest is the same law.
+    assert made.replay.residuals["position_mean_m"] < 1e-3
+
+
+def test_what_engines_do_not_have_is_refused(worlds, rigid, folder):
+    _, logs = worlds["compliant"]
+    contact = {**make_setup("compliant").contact.model_dump(exclude_unset=True)}
+    setup = make_setup("compliant", contact={**contact, "normal": "asymmetric"})
+    with pytest.raises(InputError, match=r"knows contact\.normal 'hunt-crossley' and"):
+        export_rollouts(
+            known(**TRUTH["compliant"]), prepare(logs, setup, folder), setup, "json", folder=folder
+        )
+    setup = make_setup("hybrid", ground={"belt": [0.1, 0.0]})
+    with pytest.raises(InputError, match="planes that stand still"):
+        export_rollouts(
+            known(**RIGID), prepare(logs, setup, folder), setup, "mujoco", folder=folder
+        )

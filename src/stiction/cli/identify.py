@@ -98,19 +98,17 @@ def _contact(chosen, option: str):
 
 
 def _identify(logs, chosen, folder, directory, json: bool, engine, mass) -> int:
-    from stiction.identify.run_setup import identify_logs
+    from stiction.identify.run_setup import identify_and_export, identify_logs
     from stiction.report.progress import working
 
-    if engine is not None:
-        _contact(chosen, "--export")
+    exported = None
     with working("identifying") as tell:
-        found = identify_logs(logs, chosen, folder, tell=tell)
-        exported = None
-        if engine is not None:
-            from stiction.identify.export import export
-
-            tell(f"exporting to {engine}")
-            exported = export(found, chosen, engine, mass=mass, folder=folder)
+        if engine is None:
+            found = identify_logs(logs, chosen, folder, tell=tell)
+        else:
+            found, exported = identify_and_export(
+                logs, chosen, engine, folder, mass=mass, tell=tell
+            )
     result = found.to_json()
     if exported is not None:
         result["export"] = exported.to_json()

@@ -5,16 +5,58 @@ from pathlib import Path
 
 from stiction._errors import InputError
 from stiction.identify.axis import AxisSetup, identify_axis
+from stiction.identify.export import Export, check_engine, export
 from stiction.identify.identify import identify
 from stiction.identify.impacts import ImpactSetup, identify_impacts
 from stiction.identify.read_setup import Setup
 from stiction.identify.recording import Recording, recording
 from stiction.identify.result import Identification
 from stiction.identify.rollouts import RolloutSetup, identify_rollouts
+from stiction.identify.rollouts.export import export_rollouts
+from stiction.identify.rollouts.identify import identify_prepared, prepare
 from stiction.identify.setup import ContactSetup
 from stiction.identify.sliding import SlidingSetup, identify_sliding
-from stiction.identify.tables import read_table
+from stiction.identify.tables import Table, read_table
 from stiction.identify.tosses import identify_tosses
+
+
+def _quietly(text: str) -> None:
+    del text
+
+
+def identify_and_export(
+    logs: Sequence[str | Path],
+    setup: Setup,
+    engine: str,
+    folder: Path = Path(),
+    *,
+    mass: float | None = None,
+    tell: Callable[[str], None] = _quietly,
+) -> tuple[Identification, Export]:
+    """Identify from logs on disk, and tell it in an engine's words.
+
+    Args:
+        logs: As for `identify_logs`.
+        setup: Of kind "contact" or "rollouts".
+        engine: One of `export.FORMATS`.
+        folder: As for `identify_logs`.
+        mass: Of the body in the engine [kg].
+        tell: Called with what is being done.
+    """
+    check_engine(engine, mass)
+    if isinstance(setup, ContactSetup):
+        found = identify_logs(logs, setup, folder, tell=tell)
+        tell(f"replaying in {engine}")
+        return found, export(found, setup, engine, mass=mass, folder=folder)
+    if isinstance(setup, RolloutSetup):
+        prepared = prepare(_tables(logs, setup), setup, folder, tell=tell)
+        found = identify_prepared(prepared, setup, tell=tell)
+        tell(f"replaying in {engine}")
+        made = export_rollouts(found, prepared, setup, engine, mass=mass, folder=folder)
+        return found, made
+    raise InputError(
+        f"`--export` needs a setup of kind 'contact' or 'rollouts', got '{setup.kind}'"
+    )
 
 
 def identify_logs(
@@ -22,7 +64,7 @@ def identify_logs(
     setup: Setup,
     folder: Path = Path(),
     *,
-    tell: Callable[[str], None] = lambda text: None,
+    tell: Callable[[str], None] = _quietly,
 ) -> Identification:
     """Identify from logs on disk.
 
@@ -37,8 +79,7 @@ def identify_logs(
         tell("reading")
         return identify([read_recording(log, setup) for log in logs], setup, folder, tell=tell)
     if isinstance(setup, RolloutSetup):
-        tables = [read_table(Path(log), setup.units, setup.columns) for log in logs]
-        return identify_rollouts(tables, setup, folder, tell=tell)
+        return identify_rollouts(_tables(logs, setup), setup, folder, tell=tell)
     if len(logs) != 1:
         raise InputError(f"a setup of kind '{setup.kind}' takes one LOG, got {len(logs)}")
     log = Path(logs[0])
@@ -53,6 +94,10 @@ def identify_logs(
     if isinstance(setup, SlidingSetup):
         return identify_sliding(table, setup)
     return identify_tosses(table, setup)
+
+
+def _tables(logs: Sequence[str | Path], setup: RolloutSetup) -> list[Table]:
+    return [read_table(Path(log), setup.units, setup.columns) for log in logs]
 
 
 def read_recording(log: str | Path, setup: ContactSetup) -> Recording:

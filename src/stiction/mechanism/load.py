@@ -16,7 +16,7 @@ from stiction._errors import IgnoredWarning, InputError, unknown
 from stiction.mechanism.mechanism import Mechanism
 from stiction.mechanism.read import read
 from stiction.mechanism.refuse import refuse
-from stiction.mechanism.tidy import free_root, tidy
+from stiction.mechanism.tidy import Tidied, free_root, tidy
 
 Base = Literal["fixed", "free"]
 _SUFFIXES = (".xml", ".mjcf", ".urdf")
@@ -43,6 +43,18 @@ def load_mechanism(
     Raises:
         InputError: The file is absent, broken, or holds what stiction cannot simulate.
     """
+    spec, tidied, name = parse_model(source, base=base, edits=edits)
+    model = _compile(spec, name)
+    mechanism = read(model, tidied, name=spec.modelname or name)
+    for note in tidied.warnings:
+        warnings.warn(note, IgnoredWarning, stacklevel=2)
+    return mechanism
+
+
+def parse_model(
+    source: str | Path, *, base: Base | None = None, edits: dict[str, object] | None = None
+) -> tuple[mujoco.MjSpec, Tidied, str]:
+    """The same before it is compiled: MuJoCo's own form, what was put aside, a name."""
     text, path, name = _text_of(source)
     tag = _ROOT_TAG.search(text)
     if tag is None:
@@ -62,12 +74,7 @@ def load_mechanism(
     refuse(spec)
     if base == "free":
         free_root(spec)
-    tidied = tidy(spec, urdf=urdf)
-    model = _compile(spec, name)
-    mechanism = read(model, tidied, name=spec.modelname or name)
-    for note in tidied.warnings:
-        warnings.warn(note, IgnoredWarning, stacklevel=2)
-    return mechanism
+    return spec, tidy(spec, urdf=urdf), name
 
 
 def _text_of(source: str | Path) -> tuple[str, Path | None, str]:

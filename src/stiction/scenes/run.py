@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
+import mujoco
 import numpy as np
 
 from stiction._arrays import Array
@@ -25,6 +26,7 @@ from stiction.engines import (
     simulate,
 )
 from stiction.mechanism import Mechanism, load_mechanism
+from stiction.mechanism.load import parse_model
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
 from stiction.scenes.contact import build_contacts, build_law, hybrid_law
 from stiction.scenes.reactions import Reactions, reactions
@@ -169,6 +171,13 @@ def build_mechanism(scenario: Scenario, folder: Path) -> Mechanism:
     fields = scenario.mechanism
     source = model_source(scenario, folder)
     return load_mechanism(source, base=fields.base, edits=fields.edits)
+
+
+def build_spec(scenario: Scenario, folder: Path) -> mujoco.MjSpec:
+    """The same in MuJoCo's own form."""
+    fields = scenario.mechanism
+    source = model_source(scenario, folder)
+    return parse_model(source, base=fields.base, edits=fields.edits)[0]
 
 
 def model_source(scenario: Scenario, folder: Path) -> Path | str:

@@ -17,7 +17,12 @@ from stiction.identify.export.replay import replay
 from stiction.identify.result import Identification, rms_under_load
 from stiction.identify.setup import ContactSetup, Surface
 
-_WORDS = {"force_rms": "force {:.4g} N rms", "moment_rms": "moment {:.4g} N·m rms"}
+_WORDS = {
+    "force_rms": "force {:.4g} N rms",
+    "moment_rms": "moment {:.4g} N·m rms",
+    "position_mean_m": "mean error {:.4g} m",
+    "rotation_mean_deg": "{:.3g}°",
+}
 
 
 @dataclass(frozen=True)

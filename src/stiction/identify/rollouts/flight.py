@@ -72,6 +72,17 @@ def first_touch(
     return np.where(near.any(axis=1), near.argmax(axis=1), rollouts.seen.sum(axis=1))
 
 
+def approach_speed(
+    rollouts: Rollouts, mechanism: Mechanism, contacts: Contacts, touch: Int[np.ndarray, " n"]
+) -> float:
+    """How fast the least gap closes just before the first touch, the median [m/s]."""
+    rows = touch[:, None] - np.array([2, 1])
+    q = np.take_along_axis(rollouts.q, rows[..., None], axis=1).reshape(-1, rollouts.q.shape[2])
+    times = rows.ravel() / rollouts.rate
+    before, after = np.asarray(_least_gaps(mechanism, contacts, q, times)).reshape(-1, 2).T
+    return float(np.median(before - after)) * rollouts.rate
+
+
 @quick_jit
 def _least_gaps(mechanism, contacts, q, times):
     def least(q: Array, t: Array) -> Array:
