@@ -1,11 +1,14 @@
-"""Cube tosses: rollouts with identified numbers beside MuJoCo with those published for it.
+"""Cube tosses: rollouts with identified numbers, by stiction and by MuJoCo.
 
-Both start from the same states and go as far as the recording does. MuJoCo's stiffness, damping and
-friction are those that [Acosta2022] identified on this recording, in ten steps a frame.
+All start from the same states and go as far as the recording does. MuJoCo has the numbers that
+stiction exports, and then the stiffness, damping and friction that [Acosta2022] identified for it
+on this recording, in ten steps a frame.
 """
 
 import os
 import time
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import mujoco
@@ -16,8 +19,11 @@ from benchmarks.timing import machine, table
 from stiction.identify import read_setup
 from stiction.identify.rollouts.engine import make_lanes, roll_out
 from stiction.identify.rollouts.errors import rollout_errors
+from stiction.identify.rollouts.export import export_rollouts
 from stiction.identify.rollouts.identify import Prepared, identify_prepared, prepare
+from stiction.identify.rollouts.in_mujoco import roll_out_in_mujoco
 from stiction.identify.tables import read_table
+from stiction.scenes.run import build_spec
 
 DATA = Path(os.environ.get("STICTION_DATA", Path(__file__).parents[2] / "shared" / "data"))
 WIDTH = 0.1048  # m
@@ -41,8 +47,24 @@ def main() -> None:
     print(f"{values}; {rounds} rounds, {seconds:.0f} s with compilation\n")
     theta = np.array([p.value for p in found.parameters.values()])
     raw = prepare([tosses], setup.model_copy(update={"scale": 1.0}), folder)
-    rows = rows_of("fitted to the flight, lengths scaled", prepared, theta, *_fitted(prepared))
-    rows += rows_of("first row as recorded", raw, theta, *_recorded(raw, tosses))
+    exported = export_rollouts(found, prepared, setup, "mujoco", folder=folder)
+
+    def with_exported(q: np.ndarray, v: np.ndarray, rows: int) -> np.ndarray:
+        return roll_out_in_mujoco(
+            build_spec(setup.scenario, folder),
+            prepared.engine.contacts,
+            prepared.engine.mechanism.tree.body_names,
+            exported.surfaces["contact"].parameters,
+            q,
+            v,
+            rows=rows,
+            rate=prepared.rollouts.rate,
+        )
+
+    peers = {"MuJoCo, exported": with_exported, "MuJoCo, as published": mujoco_rollouts}
+    flown = "fitted to the flight, lengths scaled"
+    rows = rows_of(flown, prepared, theta, peers, *_fitted(prepared))
+    rows += rows_of("first row as recorded", raw, theta, peers, *_recorded(raw, tosses))
     table(rows)
 
 
@@ -59,15 +81,19 @@ def _recorded(prepared: Prepared, tosses) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rows_of(
-    starts: str, prepared: Prepared, theta: np.ndarray, q: np.ndarray, v: np.ndarray
+    starts: str,
+    prepared: Prepared,
+    theta: np.ndarray,
+    peers: Mapping[str, Callable],
+    q: np.ndarray,
+    v: np.ndarray,
 ) -> list[dict]:
-    """Errors of the tosses kept aside, from one set of starts, by both programs."""
+    """Errors of the tosses kept aside, from one set of starts, by all programs."""
     aside = prepared.aside
     tosses = prepared.rollouts.part(aside)
     lanes = make_lanes(tosses, prepared.engine.mechanism, q[aside], v[aside])
-    calls = {
-        "stiction, stepping": lambda: roll_out(prepared.engine, lanes, theta),
-        "MuJoCo as published": lambda: mujoco_rollouts(q[aside], v[aside], tosses.q.shape[1]),
+    calls = {"stiction, stepping": lambda: roll_out(prepared.engine, lanes, theta)} | {
+        name: partial(call, q[aside], v[aside], tosses.q.shape[1]) for name, call in peers.items()
     }
     rows = []
     for name, call in calls.items():
