@@ -70,8 +70,15 @@ class Export:
 
     @property
     def limits(self) -> list[str]:
-        """What the engine cannot express, each once."""
-        return list(dict.fromkeys(line for s in self.surfaces.values() for line in s.limits))
+        """What the engine cannot express, each once; with its surface's name if not of all."""
+        own = [set(s.limits) for s in self.surfaces.values()]
+        common = set.intersection(*own)
+        lines = [
+            line if line in common else f"{name}: {line}"
+            for name, s in self.surfaces.items()
+            for line in s.limits
+        ]
+        return list(dict.fromkeys(lines))
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""

@@ -7,7 +7,7 @@ impact under MuJoCo's own impedance. The least impedance leaves the law alone.
 MuJoCo's cone is convex: a contact that slides at $v$ has its normal force raised by
 $\mu \, m \, b_t v$, with $b_t$ the damping of friction, as a rule that of the normal direction.
 Here $b_t$ is such that this is a hundredth of the load at the fastest slip, and `impratio` makes
-friction stiff again, so that it is whole from a fiftieth of that slip on.
+friction stiff again, so that it is whole from a twentieth of that slip on.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from stiction.laws.translate.mujoco import ROLLING, TORSIONAL, join
 
 LEAST = 1e-4  # the least impedance that MuJoCo takes
 RAISED = 0.01  # of the load: what friction may add to a normal force
-CREEP = 0.02  # of the fastest slip: below it friction is not whole
+CREEP = 0.05  # of the fastest slip: below it friction is not whole
 _OF_A_PAIR = ("solref", "solreffriction", "solimp", "friction")
 
 
@@ -46,7 +46,7 @@ def linear_to_mujoco(
     b_t = RAISED * load / (mu * mass * slip) if mu > 0 else b
     impratio = max(impratio, needed_impratio(mu))
     # Steps must resolve the contact and, since nothing of the law is implicit, both dampers.
-    dt = round_step(1 / max(STEPS_PER_CONTACT / oscillator.duration, 2 * b, 2 * impratio * b_t))
+    dt = round_step(1 / max(STEPS_PER_CONTACT / oscillator.duration, b, impratio * b_t))
     parameters = {
         "solref": (-(omega**2), -b),
         "solreffriction": (-1.0, -b_t),
