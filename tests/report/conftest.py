@@ -29,6 +29,7 @@ def make_animation():
             Shape("capsule", [0.1, 0.2], None, 0),
             Shape("cylinder", [0.1, 0.2], (0, 1, 0, 0.5), WORLD, (50, 0, 0)),
             Shape("line", [0.4], None, 0),
+            Shape("mesh", body=1, vertices=0.1 * np.eye(3), faces=np.array([[0, 1, 2]])),
             Shape("plane", [1.0, 1.0, 0.1], None, WORLD, (0, 0, -1)),
         ]
         given = {

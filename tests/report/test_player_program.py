@@ -22,7 +22,12 @@ def test_all_files_are_sound_together():
     assert node(PROGRAM[:-1], "return 1") == 1
 
 
+CORNERS = np.array([[-1.0, -1, -1], [1, -1, -1], [0, 2, -1], [0, 0, 1]])
+PYRAMID = Shape(
+    "mesh", vertices=CORNERS, faces=np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+)
 SOLIDS = [
+    (PYRAMID, abs(np.linalg.det(CORNERS[:3] - CORNERS[3])) / 6),
     (Shape("sphere", [0.7]), 4 / 3 * np.pi * 0.7**3),
     (Shape("ellipsoid", [0.7, 0.4, 0.2]), 4 / 3 * np.pi * 0.7 * 0.4 * 0.2),
     (Shape("capsule", [0.3, 0.5]), np.pi * 0.3**2 * 1.0 + 4 / 3 * np.pi * 0.3**3),
@@ -33,7 +38,13 @@ SOLIDS = [
 
 @pytest.mark.parametrize(("shape", "volume"), SOLIDS, ids=lambda s: getattr(s, "kind", ""))
 def test_meshes_are_closed_look_outwards_and_have_the_solids_volume(shape, volume):
-    given = json.dumps({"kind": shape.kind, "size": list(shape.size)})
+    given = {"kind": shape.kind, "size": list(shape.size)}
+    if shape.kind == "mesh":
+        given |= {
+            "vertices": shape.vertices.ravel().tolist(),
+            "faces": shape.faces.ravel().tolist(),
+        }
+    given = json.dumps(given)
     mesh = node(("maths", "shapes"), f"return meshOf({given}, 40)")
     points = np.reshape(mesh["positions"], (-1, 3))
     normals = np.reshape(mesh["normals"], (-1, 3))

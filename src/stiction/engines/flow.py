@@ -219,6 +219,17 @@ def is_small(mechanism: Mechanism) -> bool:
     return mechanism.nv <= _WRITTEN_OUT
 
 
+def each(mechanism: Mechanism, f: Callable, *rows: Any) -> Any:
+    """f of each row. On a processor they go one by one unless the mechanism is small: a control may
+    solve equations, and calls into LAPACK for many rows may wait for each other (`wait_for`).
+    """
+    if is_small(mechanism):
+        return jax.vmap(f)(*rows)
+    return jax.lax.platform_dependent(
+        *rows, cpu=lambda *r: jax.lax.map(lambda x: f(*x), r), default=jax.vmap(f)
+    )
+
+
 def in_scalars(
     f: Callable, patterns: Patterns, mechanism: Mechanism, contacts: Contacts, *more: Any
 ) -> Any:

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array
 from stiction.engines.control import AbstractSwitchingControl
+from stiction.engines.flow import each
 from stiction.engines.result import RESULTS, Trajectory
 from stiction.engines.solver import Solver
 from stiction.mechanism import (
@@ -61,7 +62,8 @@ def simulate_free(
     assert solution.ys is not None
     q, v, work = solution.ys
     q = jax.vmap(lambda x: normalize(mechanism, x))(q)
-    u = jax.vmap(lambda t, q, v: control.command(t, q, v, no_contacts, memory))(times, q, v)
+    told = lambda t, q, v: control.command(t, q, v, no_contacts, memory)  # noqa: E731
+    u = each(mechanism, told, times, q, v)
     finite = jnp.all(jnp.isfinite(v)) | (solution.result != diffrax.RESULTS.successful)
     result = RESULTS.where(finite, RESULTS.promote(solution.result), RESULTS.not_finite)
     nothing = jnp.zeros_like(times)

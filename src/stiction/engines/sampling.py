@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array, Scalar
 from stiction.engines import hybrid_loop as loops
-from stiction.engines.flow import LEDGER, AbstractFlow, State
+from stiction.engines.flow import LEDGER, AbstractFlow, State, each
 from stiction.engines.hybrid_loop import Loop, run_loop
 from stiction.engines.records import Row, sample
 from stiction.engines.result import RESULTS, Trajectory
@@ -83,7 +83,7 @@ def run_and_sample(
         "kinetic": jax.vmap(lambda a, b: kinetic_energy(mechanism, a, b))(rows.y.q, rows.y.v),
         "potential": jax.vmap(lambda a: potential_energy(mechanism, a))(rows.y.q),
         **dict(zip(LEDGER, rows.y.ledger.T, strict=True)),
-        "effort": jax.vmap(effort)(rows),
+        "effort": each(mechanism, effort, rows),
         "force": rows.force,
         "modes": rows.modes,
         **account(rows),

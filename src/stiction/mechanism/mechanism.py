@@ -63,6 +63,9 @@ class Actuators(eqx.Module):
     names: tuple[str, ...] = eqx.field(static=True)
 
 
+GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's own colour: nobody chose one
+
+
 class Shapes(eqx.Module):
     """Geoms: what can touch and what is drawn. Sizes as MuJoCo's `geom_size`."""
 
@@ -75,6 +78,7 @@ class Shapes(eqx.Module):
     bodies: tuple[int, ...] = eqx.field(static=True)
     types: tuple[tuple[int, int], ...] = eqx.field(static=True)  # (contype, conaffinity) bits
     colors: tuple[tuple[float, ...], ...] = eqx.field(static=True)  # rgba
+    groups: tuple[int, ...] = eqx.field(static=True)  # MuJoCo's, for drawing
 
 
 class Sites(eqx.Module):

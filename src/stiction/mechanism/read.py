@@ -5,7 +5,7 @@ import mujoco
 import numpy as np
 
 from stiction._errors import InputError
-from stiction.mechanism.mechanism import Actuators, Bodies, Joints, Mechanism, Shapes, Sites
+from stiction.mechanism.mechanism import GREY, Actuators, Bodies, Joints, Mechanism, Shapes, Sites
 from stiction.mechanism.tidy import Tidied
 from stiction.mechanism.tree import FREE, FREEDOMS, HINGE, SLIDE, Tree
 
@@ -144,8 +144,16 @@ def _shapes(model: mujoco.MjModel) -> Shapes:
         kinds=tuple(kinds),
         bodies=tuple(int(b) for b in model.geom_bodyid),
         types=tuple(zip(model.geom_contype.tolist(), model.geom_conaffinity.tolist(), strict=True)),
-        colors=tuple(tuple(round(float(c), 4) for c in rgba) for rgba in model.geom_rgba),
+        colors=tuple(tuple(round(float(c), 4) for c in rgba) for rgba in _colors(model)),
+        groups=tuple(model.geom_group.tolist()),
     )
+
+
+def _colors(model: mujoco.MjModel) -> np.ndarray:
+    """Of each geom: its own, or its material's."""
+    own, material = model.geom_rgba, model.geom_matid
+    plain = np.all(np.isclose(own, GREY), axis=1) & (material >= 0)
+    return np.where(plain[:, None], model.mat_rgba[material], own) if model.nmat else own
 
 
 def _sites(model: mujoco.MjModel) -> Sites:

@@ -1,10 +1,14 @@
 """From a run to an animation: the mechanism's shapes, carried along by its bodies."""
 
+from collections.abc import Mapping
+
 import jax
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from stiction.mechanism import Mechanism, world_poses
+from stiction.mechanism.mechanism import GREY
+from stiction.report.meshes import Triangles, drawn, field_mesh, run_meshes
 from stiction.report.player import Animation, Event, Plane, Shape, Trail
 from stiction.report.player.animation import SIZES
 from stiction.scenes.reactions import world_forces
@@ -21,7 +25,10 @@ def animation(run: Run) -> Animation:
     poses = jax.jit(jax.vmap(lambda q: world_poses(mechanism, q)))(trajectory.q[finite])
     return Animation(
         time=np.asarray(trajectory.time)[finite],
-        shapes=shapes_of(mechanism, planes=run.contacts is None),
+        shapes=[
+            *shapes_of(mechanism, planes=run.contacts is None, meshes=run_meshes(run)),
+            *_field(run),
+        ],
         positions=np.array(poses.position),
         quaternions=_quaternions(np.array(poses.rotation)),
         trails=_trails(mechanism),
@@ -29,6 +36,12 @@ def animation(run: Run) -> Animation:
         events=[Event(e.time, e.kind, e.contact or e.note) for e in run.events],
         forces=None if forces is None else forces[finite],
     )
+
+
+def _field(run: Run) -> list[Shape]:
+    """Ground that is not flat."""
+    field = None if run.contacts is None else run.contacts.field
+    return [] if field is None else [field_mesh(field)]
 
 
 def _ground(run: Run) -> list[Plane]:
@@ -42,23 +55,29 @@ def _ground(run: Run) -> list[Plane]:
     ]
 
 
-def shapes_of(mechanism: Mechanism, *, planes: bool) -> list[Shape]:
-    """What a mechanism looks like, with or without its planes."""
-    shapes = mechanism.shapes
+def shapes_of(
+    mechanism: Mechanism, *, planes: bool, meshes: Mapping[int, Triangles] | None = None
+) -> list[Shape]:
+    """What a mechanism looks like, with or without its planes; of meshes those that are given."""
+    shapes, meshes = mechanism.shapes, meshes or {}
     turns = _quaternions(np.array(shapes.rotation))
     return [
         Shape(
             kind,
             np.asarray(shapes.size[i]),
-            # MuJoCo's default grey means that nobody chose a colour.
-            None if shapes.colors[i] == (0.5, 0.5, 0.5, 1.0) else shapes.colors[i],
+            None if shapes.colors[i] == GREY else shapes.colors[i],
             shapes.bodies[i],
             np.asarray(shapes.position[i]),
             turns[i],
+            *meshes.get(i, ()),
         )
-        for i, kind in enumerate(shapes.kinds)
-        if kind in SIZES and (planes or kind != "plane")
+        for i, (kind, seen) in enumerate(zip(shapes.kinds, drawn(mechanism), strict=True))
+        if seen and _can_be_drawn(kind, planes, i in meshes)
     ]
+
+
+def _can_be_drawn(kind: str, planes: bool, has_mesh: bool) -> bool:
+    return {"plane": planes, "mesh": has_mesh}.get(kind, kind in SIZES)
 
 
 def _trails(mechanism: Mechanism) -> list[Trail]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from stiction.report.contacts import MAX_CONTACTS
-from stiction.report.figures import COLORS, new_figure
+from stiction.report.figures import COLORS, legend_above, new_figure
 from stiction.scenes.run import Run
 
 
@@ -46,8 +46,8 @@ def depth_figure(run: Run):
     for style, what in (("-", "held"), ("--", "lost along the normal"), (":", "lost by friction")):
         bottom.plot([], [], style, color="0.3", label=what)
     top.set_ylabel("depth [mm]")
-    top.legend(ncols=4, loc="lower right", bbox_to_anchor=(1, 1))
+    legend_above(top, 4)
     bottom.set_ylabel("energy [J]")
-    bottom.legend(ncols=3, loc="lower right", bbox_to_anchor=(1, 1))
+    legend_above(bottom, 3)
     bottom.set_xlabel("time [s]")
     return figure

@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 
 from stiction.engines import Event
 from stiction.engines.forces import MODE_NAMES, OPEN, SLIP, STICK
-from stiction.report.figures import COLORS, new_figure
+from stiction.report.figures import COLORS, legend_above, new_figure
 from stiction.scenes.run import Run
 
 MAX_CONTACTS = 8  # more lines than this in one figure tell nothing
@@ -133,7 +133,7 @@ def impact_figure(run: Run, events: list[Event]):
                          ha="right", va="bottom", color="0.4")  # fmt: skip
     top.set_ylabel("friction used")
     top.set_ylim(bottom=0)
-    top.legend(ncols=4, loc="lower right", bbox_to_anchor=(1, 1))
+    legend_above(top, 4)
     time = [e.time for e in hits]
     bottom.vlines(time, [e.kinetic_after for e in hits], [e.kinetic_before for e in hits],
                   color="0.7", lw=1)  # fmt: skip

@@ -40,6 +40,16 @@ def new_figure(rows: int = 1, columns: int = 1, **options) -> tuple["Figure", An
         return plt.subplots(rows, columns, **options)
 
 
+def legend_above(axis, columns: int = 4) -> None:
+    """A legend above the axes, where it covers nothing."""
+    axis.legend(ncols=columns, loc="lower right", bbox_to_anchor=(1, 1))
+
+
+def legend_beside(axis) -> None:
+    """A legend to the right of the axes, for long lists of names."""
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+
+
 def save_figure(figure: "Figure", directory, name: str) -> list[Path]:
     """Write `name`.png and `name`.svg into an `OutputDirectory`; close the figure."""
     paths = []

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from stiction.report.figures import COLORS, new_figure
+from stiction.report.figures import COLORS, legend_above, new_figure
 from stiction.scenes.reactions import APPROACH, Reactions
 
 _MAX_BODIES = 4  # more panels than this tell nothing
@@ -33,7 +33,7 @@ def reaction_figure(r: Reactions):
         percent = axis.secondary_yaxis("right", functions=to_percent)
         percent.set_ylabel("[% weight]")
     axes[0, 0].set_ylim(min(-0.1 * top, 1.1 * float(r.force[:, :, across].min(initial=0))), top)
-    axes[0, 0].legend(ncols=4, loc="lower right", bbox_to_anchor=(1, 1))
+    legend_above(axes[0, 0], 4)
     axes[-1, 0].set_xlabel("time [s]")
     return figure
 

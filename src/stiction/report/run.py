@@ -18,7 +18,8 @@ from stiction.report.contacts import (
     impact_figure,
     write_events,
 )
-from stiction.report.figures import new_figure, save_figure
+from stiction.report.figures import legend_above, legend_beside, new_figure, save_figure
+from stiction.report.meshes import run_meshes
 from stiction.report.page import Report
 from stiction.report.reactions import reaction_figure
 from stiction.report.strobe import strobe
@@ -38,7 +39,7 @@ _REACTIONS = (
     "Force of the ground on each body. Shaded: contact (approach before it); dotted: impacts, which"
     " only the mean over 10 ms shows"
 )
-_MAX_CURVES = 10  # more lines than this in one figure tell nothing
+_MAX_CURVES = 8  # in one panel: there are no more colours
 
 
 def summarize_run(run: Run) -> dict[str, Any]:
@@ -198,7 +199,9 @@ def _motion(run: Run, events: list[Event]):
     planes = model_planes(run.mechanism) if run.contacts is None else run.contacts.planes
     pairs = zip(np.asarray(planes.position), np.asarray(planes.rotation), strict=True)
     ground = [(p, R[:, 2]) for p, R in pairs]
-    return strobe(run.mechanism, q[places], path=q, ground=ground)
+    field = None if run.contacts is None else run.contacts.field
+    shown = {"ground": ground, "field": field, "meshes": run_meshes(run)}
+    return strobe(run.mechanism, q[places], path=q, **shown)
 
 
 def _motion_caption(events: list[Event]) -> str:
@@ -212,18 +215,34 @@ def _coordinates(run: Run):
         kind: [int(a) for a, k in zip(tree.q_address, tree.joint_types, strict=True) if k == kind]
         for kind in (HINGE, SLIDE)
     }
-    groups = [("angle [rad]", by_kind[HINGE]), ("displacement [m]", by_kind[SLIDE])]
     free = [i for i, n in enumerate(tree.coordinate_names) if n.endswith((".x", ".y", ".z"))]
-    groups.append(("position [m]", free))
-    groups = [(label, entries) for label, entries in groups if entries]
-    figure, axes = new_figure(len(groups), sharex=True, squeeze=False)
-    for axis, (label, entries) in zip(axes[:, 0], groups, strict=True):
-        for entry in entries[:_MAX_CURVES]:
-            axis.plot(t.time, t.q[:, entry], label=tree.coordinate_names[entry])
-        if len(entries) > _MAX_CURVES:
-            axis.set_title(f"the first {_MAX_CURVES} of {len(entries)}")
+    kinds = {
+        "angle [rad]": by_kind[HINGE],
+        "displacement [m]": by_kind[SLIDE],
+        "position [m]": free,
+    }
+    q = np.asarray(t.q)
+    curves = {
+        label: [(tree.coordinate_names[i], q[:, i]) for i in entries]
+        for label, entries in kinds.items()
+    }
+    return _panels(np.asarray(t.time), curves)
+
+
+def _panels(time: np.ndarray, curves: dict[str, list[tuple[str, np.ndarray]]]):
+    """Curves with their names against time, in as many panels as their number takes."""
+    panels = [
+        (label, many[i : i + _MAX_CURVES])
+        for label, many in curves.items()
+        for i in range(0, len(many), _MAX_CURVES)
+    ]
+    size = (6.8, max(4.0, 1.0 + 1.7 * len(panels)))
+    figure, axes = new_figure(len(panels), sharex=True, squeeze=False, figsize=size)
+    for axis, (label, shown) in zip(axes[:, 0], panels, strict=True):
+        for name, values in shown:
+            axis.plot(time, values, label=name)
         axis.set_ylabel(label)
-        axis.legend(ncols=2)
+        legend_beside(axis)
     axes[-1, 0].set_xlabel("time [s]")
     return figure
 
@@ -240,7 +259,7 @@ def _energy(run: Run):
         if np.any(np.asarray(getattr(t, name)) != 0):
             top.plot(t.time, getattr(t, name), "--", lw=1.2, label=label)
     top.set_ylabel("energy [J]")
-    top.legend(ncols=3, loc="lower right", bbox_to_anchor=(1, 1))
+    legend_above(top, 3)
     bottom.plot(t.time, t.ledger_error, color="0.4")
     bottom.set_ylabel("unaccounted [J]")
     bottom.set_xlabel("time [s]")
@@ -249,13 +268,8 @@ def _energy(run: Run):
 
 def _effort(run: Run):
     t = run.trajectory
-    figure, axis = new_figure()
-    for i, name in enumerate(run.mechanism.actuators.names[:_MAX_CURVES]):
-        axis.plot(t.time, t.effort[:, i], label=name)
-    axis.set_xlabel("time [s]")
-    axis.set_ylabel("effort [N or N·m]")
-    axis.legend(ncols=2)
-    return figure
+    curves = zip(run.mechanism.actuators.names, np.asarray(t.effort).T, strict=True)
+    return _panels(np.asarray(t.time), {"effort [N or N·m]": list(curves)})
 
 
 def _flat(fields: dict[str, Any], head: str = "") -> list[dict[str, Any]]:

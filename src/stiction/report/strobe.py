@@ -1,13 +1,19 @@
 """A picture of a motion: the mechanism drawn at several instants, with the paths of its points."""
 
+from collections.abc import Mapping
+
 import jax
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from stiction.mechanism import Mechanism, world_poses
+from stiction.mechanism.mechanism import GREY
 from stiction.report.figures import COLORS, new_figure
+from stiction.report.meshes import Triangles, drawn
+from stiction.surfaces import HeightField
 
 _ROUND = 40  # points that stand for a round outline
+_CUT = 400  # points of a height field's cut
 
 
 def strobe(mechanism: Mechanism, q: np.ndarray, **options):
@@ -24,6 +30,8 @@ def draw_strobe(
     *,
     path: np.ndarray,
     ground: list[tuple[np.ndarray, np.ndarray]],
+    field: HeightField | None = None,
+    meshes: Mapping[int, Triangles] | None = None,
     side: tuple[int, int] = (0, 2),
 ) -> None:
     """The mechanism at configurations `q`, seen from the side, and the way it went along `path`.
@@ -34,6 +42,8 @@ def draw_strobe(
         q: Configurations to draw, shape (n, nq); later ones are darker.
         path: Configurations along which sites (or bodies' centres) leave a line, shape (m, nq).
         ground: A point and the normal of each plane to draw.
+        field: Ground that is not flat; it is cut along the way's middle.
+        meshes: Of those shapes that have one.
         side: The two world axes of the picture.
     """
     poses = jax.jit(jax.vmap(lambda q: world_poses(mechanism, q)))
@@ -41,14 +51,14 @@ def draw_strobe(
         way = poses(path)
         line = way.position[:, body] + way.rotation[:, body] @ point
         axis.plot(line[:, side[0]], line[:, side[1]], color=color, lw=1.0, alpha=0.8, zorder=1)
-    drawn = poses(q)
+    placed, outlines = poses(q), _outlines(mechanism, meshes or {})
     for k in range(len(q)):
         shade = 0.15 + 0.75 * (k + 1) / len(q)
-        for i, outline in enumerate(_outlines(mechanism)):
+        for i, outline in enumerate(outlines):
             if outline is None:
                 continue
             body = mechanism.shapes.bodies[i]
-            R, p = np.asarray(drawn.rotation[k, body]), np.asarray(drawn.position[k, body])
+            R, p = np.asarray(placed.rotation[k, body]), np.asarray(placed.position[k, body])
             flat = (p + outline @ R.T)[:, side]
             color = _color(mechanism, i)
             axis.fill(*_hull(flat).T, fc=color, ec=color, alpha=0.6 * shade, lw=0.8, zorder=2 + k)
@@ -59,6 +69,13 @@ def draw_strobe(
         a, b = point[list(side)], normal[list(side)]
         if np.linalg.norm(b) > 1e-9:
             axis.axline(a, a + np.array([b[1], -b[0]]), color="0.4", lw=1, zorder=0)
+    if field is not None and side[1] == 2:
+        middle = np.asarray(poses(path).position)[:, 1:].mean(axis=(0, 1))
+        at = np.tile(middle[:2], (_CUT, 1))
+        left, right = axis.get_xlim()
+        at[:, side[0]] = np.linspace(left, right, _CUT)
+        height = jax.jit(jax.vmap(field.elevation))(at[:, 0], at[:, 1])
+        axis.plot(at[:, side[0]], height, color="0.4", lw=1, zorder=0)
     axis.set_xlabel(f"{'xyz'[side[0]]} [m]")
     axis.set_ylabel(f"{'xyz'[side[1]]} [m]")
 
@@ -72,13 +89,18 @@ def _marks(mechanism: Mechanism) -> list[tuple[int, np.ndarray, str]]:
     return [(body, np.asarray(mechanism.bodies.center[body]), COLORS[0])]
 
 
-def _outlines(mechanism: Mechanism) -> list[np.ndarray | None]:
+def _outlines(mechanism: Mechanism, meshes: Mapping[int, Triangles]) -> list[np.ndarray | None]:
     """Points on the surface of each moving shape, in its body's frame."""
     shapes = mechanism.shapes
     found: list[np.ndarray | None] = []
-    for i, kind in enumerate(shapes.kinds):
+    for i, (kind, seen) in enumerate(zip(shapes.kinds, drawn(mechanism), strict=True)):
         moves = mechanism.tree.body_links[shapes.bodies[i]] != 0
-        points = _surface(kind, np.asarray(shapes.size[i])) if moves else None
+        if not (moves and seen):
+            points = None
+        elif i in meshes:
+            points = meshes[i][0]
+        else:
+            points = _surface(kind, np.asarray(shapes.size[i]))
         if points is not None:
             points = points @ np.asarray(shapes.rotation[i]).T + np.asarray(shapes.position[i])
         found.append(points)
@@ -113,4 +135,4 @@ def _hull(points: np.ndarray) -> np.ndarray:
 def _color(mechanism: Mechanism, shape: int) -> tuple[float, ...] | str:
     rgba = mechanism.shapes.colors[shape]
     body = mechanism.shapes.bodies[shape]
-    return COLORS[(body - 1) % len(COLORS)] if rgba == (0.5, 0.5, 0.5, 1.0) else rgba[:3]
+    return COLORS[(body - 1) % len(COLORS)] if rgba == GREY else rgba[:3]

@@ -50,6 +50,7 @@ class Run:
     contacts: Contacts | None  # None in free motion
     trajectory: Trajectory
     control: Any = None
+    folder: Path = Path()  # that files of the scenario are relative to
 
     @property
     def contact_names(self) -> tuple[str, ...]:
@@ -118,7 +119,7 @@ def run_scenario(scenario: Scenario, folder: Path) -> Run:
     """Simulate a scenario whose files are relative to `folder`."""
     scene = build_scene(scenario, folder)
     trajectory = scene.simulate(scenario.until, scenario.samples).to_numpy()
-    return Run(scenario, scene.mechanism, scene.contacts, trajectory, scene.control)
+    return Run(scenario, scene.mechanism, scene.contacts, trajectory, scene.control, folder)
 
 
 @dataclass(frozen=True)

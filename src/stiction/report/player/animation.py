@@ -10,7 +10,10 @@ from stiction._errors import InputError, unknown
 Numbers = Sequence[float | int] | np.ndarray
 
 # kind -> how many numbers its size has, as in MuJoCo's `geom_size`.
-SIZES = {"plane": 2, "sphere": 1, "ellipsoid": 3, "capsule": 2, "cylinder": 2, "box": 3, "line": 1}
+SIZES = {
+    "plane": 2, "sphere": 1, "ellipsoid": 3, "capsule": 2, "cylinder": 2, "box": 3, "line": 1,
+    "mesh": 0,
+}  # fmt: skip
 VIEWS = ("auto", "side", "front", "top", "iso")
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)  # as in the player's list
 WORLD = -1  # the body of what does not move
@@ -21,27 +24,34 @@ class Shape:
     """A shape fixed to a body.
 
     Args:
-        kind: plane, sphere, ellipsoid, capsule, cylinder, box or line.
+        kind: plane, sphere, ellipsoid, capsule, cylinder, box, line or mesh.
         size: As MuJoCo's `geom_size` [m]: sphere (radius), ellipsoid (three semi-axes), capsule and
             cylinder (radius, half length along z), box (three half sides), plane (half sides along
             x and y, 0 for endless; seen from +z), line (half length along z). More numbers than
             the kind needs are ignored, as MuJoCo pads its sizes with zeros.
-        rgba: Colour and opacity in [0, 1]; none takes the body's colour from a palette.
+        rgba: Colour and opacity in [0, 1]; none takes the body's colour from a palette, and for
+            what does not move that of the ground.
         body: Index of the body that carries it, `WORLD` for none.
         position: Of the shape's origin in the body's frame [m].
         quaternion: Of the shape's axes in the body's frame, wxyz.
+        vertices: Of a mesh [m]. Shape (n, 3).
+        faces: Of a mesh: three vertices each, counter-clockwise from outside. Shape (m, 3).
     """
 
     kind: str
-    size: Numbers
+    size: Numbers = ()
     rgba: Numbers | None = None
     body: int = WORLD
     position: Numbers = (0.0, 0.0, 0.0)
     quaternion: Numbers = (1.0, 0.0, 0.0, 0.0)
+    vertices: np.ndarray | None = None
+    faces: np.ndarray | None = None
 
     def __post_init__(self):
         if self.kind not in SIZES:
             raise unknown("kind of shape", self.kind, SIZES)
+        if (self.kind == "mesh") != (self.vertices is not None and self.faces is not None):
+            raise InputError(f"a mesh must have `vertices` and `faces`, got a {self.kind}")
         self.size = _numbers(f"size of {self.kind}", self.size)[: SIZES[self.kind]]
         if len(self.size) < SIZES[self.kind] or not (
             (self.size > 0).all() or (self.kind == "plane" and (self.size >= 0).all())

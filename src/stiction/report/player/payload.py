@@ -47,7 +47,9 @@ def payload(animation: "Animation") -> dict[str, Any]:
         "bodies": positions.shape[1],
         "pose": packed(np.concatenate([positions, quaternions], axis=-1)),
         "path": packed(framing.path),
-        "shapes": [_shape(s, upright, radius, endless) for s in planes + solids],
+        "shapes": [
+            _shape(s, upright, radius, endless) | _mesh(s, i) for i, s in enumerate(planes + solids)
+        ],
         "trails": [
             {"body": t.body, "point": _floats(t.point), "color": color(t.rgba, t.body)}
             for t in a.trails
@@ -117,6 +119,8 @@ def half_sides(shape: "Shape") -> np.ndarray:
             return np.array([s[0], s[0], s[1]])
         case "line":
             return np.array([0.0, 0.0, s[0]])
+        case "mesh":
+            return np.abs(np.asarray(shape.vertices)).max(axis=0)
         case _:
             return np.full(3, s[0])
 
@@ -180,15 +184,26 @@ def _shape(shape: "Shape", upright, radius: float, endless: float) -> dict[str, 
         kind, size = "capsule", np.array([LINE_WIDTH * radius, size[0]])
     if kind == "plane":
         size = np.where(size > 0, size, endless)
-    plain_ground = shape.kind == "plane" and shape.rgba is None
+    is_ground = shape.kind == "plane" or (shape.kind == "mesh" and shape.body < 0)
     return {
         "kind": kind,
         "size": _floats(size),
-        "color": None if plain_ground else color(shape.rgba, shape.body),
+        "color": None if is_ground and shape.rgba is None else color(shape.rgba, shape.body),
         "body": shape.body,
         "position": _floats(position),
         "quaternion": _floats(quaternion),
         "reach": float(np.linalg.norm(half_sides(shape))),
+    }
+
+
+def _mesh(shape: "Shape", number: int) -> dict[str, Any]:
+    """The triangles of a mesh; its number stands for a size, which tells shapes apart."""
+    if shape.kind != "mesh":
+        return {}
+    return {
+        "size": [number],
+        "vertices": packed(np.asarray(shape.vertices)),
+        "faces": packed(np.asarray(shape.faces)),  # counts of this size are exact
     }
 
 

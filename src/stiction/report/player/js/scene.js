@@ -17,7 +17,10 @@ class Scene {
     this.force = data.force && floats(data.force); // frames x contacts x (point, force)
     this.duration = this.time[this.time.length - 1];
     this.thickness = 0.008 * this.radius; // of arrows
-    for (const shape of this.shapes) shape.local = pose(shape.position, shape.quaternion);
+    for (const shape of this.shapes) {
+      shape.local = pose(shape.position, shape.quaternion);
+      for (const part of ["vertices", "faces"]) if (shape[part]) shape[part] = floats(shape[part]);
+    }
     for (const trail of this.trails) trail.points = this.trace(trail);
   }
 

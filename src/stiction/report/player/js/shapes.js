@@ -86,8 +86,22 @@ function rectangle(x, y) {
   return { positions, normals: [0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1], indices: [0, 1, 2, 0, 2, 3] };
 }
 
+/** Given triangles, each with its own corners and its own normal: edges stay sharp. */
+function facets(vertices, faces) {
+  const positions = [], normals = [], indices = [];
+  for (let i = 0; i < faces.length; i += 3) {
+    const corner = (k) => Array.from(vertices.slice(3 * faces[i + k], 3 * faces[i + k] + 3));
+    const [a, b, c] = [0, 1, 2].map(corner), n = cross(sub(b, a), sub(c, a));
+    if (norm(n) === 0) continue;
+    indices.push(...[0, 1, 2].map((k) => positions.length / 3 + k));
+    positions.push(...a, ...b, ...c);
+    for (let k = 0; k < 3; k++) normals.push(...unit(n));
+  }
+  return { positions, normals, indices };
+}
+
 /** The mesh of a shape; `detail` is the number of facets in half a turn (even). */
-function meshOf({ kind, size: s }, detail) {
+function meshOf({ kind, size: s, vertices, faces }, detail) {
   switch (kind) {
     case "sphere": return ellipsoid(s[0], s[0], s[0], detail);
     case "ellipsoid": return ellipsoid(s[0], s[1], s[2], detail);
@@ -96,6 +110,7 @@ function meshOf({ kind, size: s }, detail) {
     case "box": return box(s[0], s[1], s[2]);
     case "plane": return rectangle(s[0], s[1]);
     case "cone": return cone(detail);
+    case "mesh": return facets(vertices, faces);
     default: throw new Error(`no shape '${kind}'`);
   }
 }
