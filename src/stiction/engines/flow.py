@@ -47,6 +47,11 @@ _LEAVING = Tolerance(
 
 _SLOW = Tolerance(1e-12, 1e-6)  # speeds below which slip has no direction of its own [m/s]
 
+# A slip in space that slows down below this ends [m/s]. In the plane it goes through zero along a
+# line; in space it turns ever faster as it ends, and what steps get wrong of that would let it miss
+# zero and begin anew. The error is of second order: 1e-6 m/s last less than a microsecond.
+CAPTURE = Tolerance(1e-6, 3e-4)
+
 _GAP_ATOL, _GAP_RTOL = 1e-5, 1e-3  # by how much a step may be wrong about a gap [m], [-]
 
 # What the ledger books [J]; all but the last entry are integrated along with the motion.
@@ -84,6 +89,7 @@ class Seen(eqx.Module):
     velocity: Float[Array, "n dim"]  # [m/s]
     guards: Float[Array, "g"]  # of the control
     margin: Any = ()  # how far friction is inside its cone [N], where a law says so
+    speeding: Any = ()  # rate of the slip's speed [m/s²], in space
 
 
 class Patterns(eqx.Module):
@@ -255,7 +261,7 @@ class Flow(AbstractFlow):
     def unseen(self, y: State, guards: Float[Array, "g"]) -> Seen:
         """No force, no gap."""
         rows = jnp.zeros((self.contacts.count, self.contacts.dim), y.q.dtype)
-        return Seen(rows, rows[:, 0], rows, guards)
+        return Seen(rows, rows[:, 0], rows, guards, speeding=slip_speeding(rows, rows))
 
     def dynamics(self, t: Scalar, y: State, mode: Mode) -> tuple[ContactDynamics, Array]:
         """All about the contacts at a state before forces are chosen, and the joints' power."""
@@ -293,7 +299,8 @@ class Flow(AbstractFlow):
 
     def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "e"]:
         """Open: the gap. Closed: the normal force. Sticking: how far friction is inside the static
-        cone. Slipping: the speed along the direction of slip. Forces may fall short of zero by
+        cone. Slipping: the speed along the direction of slip, in space also the speed as such while
+        it slows down. Forces may fall short of zero by
         rounding (redundant contacts share a load anyhow); gaps too.
         """
         f_t, f_n = seen.force[:, :-1], seen.force[:, -1]
@@ -301,6 +308,9 @@ class Flow(AbstractFlow):
         friction = jnp.sqrt(jnp.sum(f_t**2, axis=1))
         margin = self.mu_static * f_n - friction
         speed = jnp.sum(seen.velocity[:, :-1] * mode.direction, axis=1)
+        if seen.velocity.shape[1] == 3:
+            excess = slip_speed(seen.velocity) - CAPTURE.of(speed)
+            speed = jnp.where(seen.speeding < 0, jnp.minimum(speed, excess), speed)
         is_open, sticks, slips = (mode.modes == k for k in (OPEN, STICK, SLIP))
         first = jnp.where(is_open, seen.gap + GAP_SLACK.of(seen.gap), f_n + slack)
         # A gap that is hardly below zero and opens has been dealt with.
@@ -341,7 +351,9 @@ def _fly(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, Seen, None
     gap, u = gaps_and_velocities(m, flow.contacts, state, y.v, t)
     ledger = jnp.concatenate([power, jnp.zeros(3, power.dtype)])
     k = State(rate(m, y.q, y.v), solve_upper(L, half), ledger, u[:, -1])
-    return k, Seen(jnp.zeros_like(u), gap, u, flow.guards(t, y, mode)), None
+    nothing = jnp.zeros_like(u)
+    speeding = slip_speeding(u, nothing)
+    return k, Seen(nothing, gap, u, flow.guards(t, y, mode), speeding=speeding), None
 
 
 def _touch(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, Seen, Held]:
@@ -354,7 +366,8 @@ def _touch(flow: Flow, t: Scalar, y: State, mode: Mode) -> tuple[State, Seen, He
     force = f.reshape(u.shape)
     ledger = jnp.concatenate([power, contact_power(d, force)])
     k = State(rate(m, y.q, y.v), d.acceleration(f), ledger, u[:, -1])
-    seen = Seen(force, d.contacts.gap, u, flow.guards(t, y, mode))
+    speeding = slip_speeding(u, (d.a0 + d.W @ f).reshape(u.shape))
+    seen = Seen(force, d.contacts.gap, u, flow.guards(t, y, mode), speeding=speeding)
     return k, seen, Held(d.L, d.Y)
 
 
@@ -378,6 +391,20 @@ def contact_power(d: ContactDynamics, force: Float[Array, "n dim"]) -> Float[Arr
     rubbing = -jnp.sum(force[:, :-1] * d.contacts.velocity[:, :-1])
     given = jnp.sum(force * d.contacts.support_velocity)
     return jnp.stack([rubbing, given, jnp.zeros_like(given)])
+
+
+def slip_speed(u: Float[Array, "n dim"]) -> Float[Array, "n"]:
+    """The speed along the surface."""
+    return jnp.sqrt(jnp.sum(u[:, :-1] ** 2, axis=1) + TINY.of(u))
+
+
+def slip_speeding(
+    u: Float[Array, "n dim"], rate: Float[Array, "n dim"]
+) -> Float[Array, "n"] | tuple[()]:
+    """The rate of the slip's speed, from that of the contact velocity; in space only."""
+    if u.shape[1] == 2:
+        return ()
+    return jnp.sum(u[:, :-1] * rate[:, :-1], axis=1) / slip_speed(u)
 
 
 def slip_direction(

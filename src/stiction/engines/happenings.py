@@ -15,7 +15,16 @@ import jax.numpy as jnp
 
 from stiction._arrays import Array, Bool, Float, Int, Scalar, Tolerance
 from stiction.engines.contact_dynamics import ContactDynamics, kinetic
-from stiction.engines.flow import Flow, Held, Mode, Seen, State, contact_power
+from stiction.engines.flow import (
+    CAPTURE,
+    Flow,
+    Held,
+    Mode,
+    Seen,
+    State,
+    contact_power,
+    slip_speeding,
+)
 from stiction.engines.forces import OPEN, SLIP, STICK
 from stiction.engines.modes import select_modes
 from stiction.engines.records import Packing
@@ -27,7 +36,8 @@ from stiction.mechanism import rate
 TOUCH = Tolerance(1e-9, 2e-6)  # a contact nearer than this touches [m]
 APPROACH = Tolerance(1e-10, 1e-5)  # a touching contact that closes in faster collides [m/s]
 REST = Tolerance(1e-9, 1e-5)  # slower than this a touching contact neither parts nor slides [m/s]
-TOGETHER = Tolerance(1e-7, 1e-4)  # slower than this a contact comes to rest when another does [m/s]
+# Slower than this a contact comes to rest when another does, in the plane [m/s].
+TOGETHER = Tolerance(1e-7, 1e-4)
 
 # Causes that are not contacts.
 START, GUARD = -1, -2
@@ -245,10 +255,11 @@ def settle(
     touching, _ = touches(d, mode)
     keeps = touching & (jnp.abs(u[:, -1]) <= REST.of(u))
     speed = jnp.sqrt(jnp.sum(u[:, :-1] ** 2, axis=1))
-    # In the plane a slip whose speed has come to zero is at rest, whatever rounding says. Where a
-    # body stops as a whole, its contacts do so together.
+    # In the plane a slip whose speed has come to zero is at rest, whatever rounding says; in space
+    # one that was captured. Where a body stops as a whole, its contacts do so together.
     ends_slip = target & (cause.function == 1) & (mode.modes == SLIP)
-    slow = jnp.where(jnp.any(ends_slip), TOGETHER.of(u), REST.of(u))
+    together = TOGETHER.of(u) if dim == 2 else 3 * CAPTURE.of(u)
+    slow = jnp.where(jnp.any(ends_slip), together, REST.of(u))
     at_rest = keeps & ((speed <= slow) | (ends_slip & (dim == 2)))
     # What parted a moment ago is not closed again unless it sinks: contacts that let go together
     # would do so by turns without end.
@@ -277,11 +288,14 @@ def settle(
     # What the correction takes away is rounding.
     moving = jnp.where(still[:, None], 0.0, u[:, :-1])
     normal = jnp.where(found.modes != OPEN, 0.0, u[:, -1])
+    velocity = jnp.concatenate([moving, normal[:, None]], axis=1)
+    u_rate = (d.a0 + d.W @ found.force.reshape(-1)).reshape(u.shape)
     seen = Seen(
         found.force,
         jnp.where(found.modes != OPEN, 0.0, d.contacts.gap),
-        jnp.concatenate([moving, normal[:, None]], axis=1),
+        velocity,
         flow.guards(t, y, new),
+        speeding=slip_speeding(velocity, u_rate),
     )
     slides = jnp.any(keeps & ~at_rest)
     return Settled(y, new, k, seen, found.consistent, found.suspicious, slides)

@@ -23,13 +23,24 @@ import jax.numpy as jnp
 from stiction._arrays import Array, Bool, Float, Int, Scalar
 from stiction._scalars import write_out
 from stiction.engines.event_search import Search, grazing, search_event, select
-from stiction.engines.flow import AbstractFlow, Arrival, Mode, Seen, State, is_small
-from stiction.engines.forces import OPEN
+from stiction.engines.flow import (
+    CAPTURE,
+    AbstractFlow,
+    Arrival,
+    Mode,
+    Seen,
+    State,
+    is_small,
+    slip_direction,
+    slip_speed,
+)
+from stiction.engines.forces import OPEN, SLIP
 from stiction.engines.happenings import GUARD, START, Cause, FlagsOnly, Happening, quiet
 from stiction.engines.records import Packing, Records, Row, add, no_records
 from stiction.engines.runge_kutta import next_step
 from stiction.engines.solver import Solver
 
+_PART = 0.7  # of the time to the end of a slip in space: what a step may take at most
 _MAX_CASCADE = 100  # events at one instant, beyond four for each contact
 
 _ORDER = 5
@@ -129,9 +140,10 @@ def run_loop(
 
     def step(s: Loop) -> Loop:
         left = until - s.t
-        last = (s.dt >= left) & ~s.search.on
+        stride = jnp.minimum(s.dt, _before_stop(s))
+        last = (stride >= left) & ~s.search.on
         # Lengths of steps are choices, not results; only the last one is given, by where it ends.
-        dt = jax.lax.stop_gradient(jnp.where(s.search.on, s.search.trial, s.dt))
+        dt = jax.lax.stop_gradient(jnp.where(s.search.on, s.search.trial, stride))
         dt = jnp.where(last, left, dt)
         at = flow.step(advance, s.t, s.y, s.k, s.mode, dt)
         written = write_out(decide, (None,) * 4) if is_small(flow.mechanism) else decide
@@ -166,8 +178,15 @@ def run_loop(
         def choose(a: Any, b: Any) -> Any:
             return jax.tree.map(lambda a, b: jnp.where(keep, a, b), a, b)
 
-        # A search leaves the stride of ordinary steps as it was.
-        stride = jnp.where(s.search.on, s.dt, next_step(dt, ratio, _ORDER))
+        mode = s.mode
+        if not isinstance(seen.speeding, tuple):  # a slip in space turns as it goes
+            along = slip_direction(seen.velocity[:, :-1], mode.direction)
+            turned = jnp.where(keep & ~found, along, mode.direction)
+            mode = Mode(mode.modes, turned, mode.memory)
+            values = flow.event_values(seen, mode)
+        # A search leaves the stride of ordinary steps as it was, and so does the end of a slip.
+        short = good & (dt < jnp.minimum(s.dt, until - s.t))
+        stride = jnp.where(s.search.on | short, s.dt, next_step(dt, ratio, _ORDER))
         stride = jnp.where(grazed, reach, stride)
         steps = s.steps + 1
         status = jnp.where(steps >= solver.max_steps, STEPS_USED_UP, s.status)
@@ -183,7 +202,7 @@ def run_loop(
         return Loop(
             t=jnp.where(keep, t, s.t),
             y=choose(y, s.y),
-            mode=s.mode,
+            mode=mode,
             k=choose(k, s.k),
             seen=choose(seen, s.seen),
             values=jnp.where(keep, values, s.values),
@@ -261,6 +280,18 @@ def _start(flow: AbstractFlow, y0: State, until: Scalar, *, log: bool) -> tuple[
     return start, happening
 
 
+def _before_stop(s: Loop) -> Scalar:
+    """The longest step that leaves a part of every slip in space that is about to end [s].
+
+    Such a slip turns ever faster: a step across its end would not see that, nor would its error.
+    """
+    if isinstance(s.seen.speeding, tuple):
+        return jnp.asarray(jnp.inf, s.dt.dtype)
+    speed, rate = slip_speed(s.seen.velocity), s.seen.speeding
+    ends = (s.mode.modes == SLIP) & (rate < 0) & (speed > 3 * CAPTURE.of(speed))
+    return jnp.min(jnp.where(ends, -_PART * speed / jnp.where(ends, rate, -1.0), jnp.inf))
+
+
 def _missing(s: Loop) -> Scalar:
     """The time from the state of a pending event to the event itself, to first order [s]."""
     contact = jnp.maximum(s.cause.contact, 0)
@@ -271,4 +302,11 @@ def _missing(s: Loop) -> Scalar:
     shift = jnp.where(falling, -value / jnp.where(falling, slope, -1.0), 0.0)
     # A function that only grazes zero has no such correction; nor has the start.
     small = jnp.abs(shift) <= 1e-3 * s.dt
-    return jnp.where(small & (s.cause.contact != START), shift, 0.0)
+    shift = jnp.where(small & (s.cause.contact != START), shift, 0.0)
+    if isinstance(s.seen.speeding, tuple):  # not in space, or not rigid
+        return shift
+    # A slip that is captured goes on until it stops.
+    speed, rate = slip_speed(s.seen.velocity)[contact], s.seen.speeding[contact]
+    slips = (s.cause.contact >= 0) & (s.cause.function == 1) & (s.mode.modes[contact] == SLIP)
+    stops = slips & (rate < 0) & (speed <= 2 * CAPTURE.of(speed))
+    return jnp.where(stops, -speed / jnp.where(stops, rate, -1.0), shift)
