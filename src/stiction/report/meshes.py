@@ -16,6 +16,7 @@ Triangles = tuple[Float[np.ndarray, "_ 3"], Int[np.ndarray, "_ 3"]]  # vertices 
 MOST_FACES = 3000  # of a mesh in a page: more cannot be told apart there
 _HIDDEN_GROUPS = 3  # from here on MuJoCo's viewer hides geoms: simplified ones for collisions
 _COARSER = 1.3  # times, from one try to the next
+_EARTH = (0.66, 0.70, 0.64, 1.0)
 _PATCHES = 100  # along the longer side of a height field
 
 
@@ -79,4 +80,4 @@ def field_mesh(field: HeightField) -> Shape:
     a, b, c, d = corner[:-1, :-1], corner[1:, :-1], corner[1:, 1:], corner[:-1, 1:]
     faces = np.concatenate([np.stack(t, axis=-1).reshape(-1, 3) for t in ((a, b, c), (a, c, d))])
     vertices = np.stack([x.ravel(), y.ravel(), np.asarray(z)], axis=1)
-    return Shape("mesh", vertices=vertices, faces=faces)
+    return Shape("mesh", rgba=_EARTH, vertices=vertices, faces=faces)

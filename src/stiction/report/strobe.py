@@ -1,6 +1,7 @@
 """A picture of a motion: the mechanism drawn at several instants, with the paths of its points."""
 
 from collections.abc import Mapping
+from functools import cache
 
 import jax
 import numpy as np
@@ -108,21 +109,28 @@ def _outlines(mechanism: Mechanism, meshes: Mapping[int, Triangles]) -> list[np.
 
 
 def _surface(kind: str, size: np.ndarray) -> np.ndarray | None:
-    angle = np.linspace(0, 2 * np.pi, _ROUND, endpoint=False)
-    c, s, o = np.cos(angle), np.sin(angle), np.zeros(_ROUND)
-    rings = np.concatenate([np.stack(r, 1) for r in ((c, s, o), (c, o, s), (o, c, s))])
     if kind == "sphere":
-        return size[0] * rings
+        return size[0] * _ball()
     if kind == "ellipsoid":
-        return size * rings
+        return size * _ball()
     if kind in ("capsule", "cylinder"):
         ends = size[1] * np.array([[[0, 0, -1]], [[0, 0, 1]]])
-        ring = rings if kind == "capsule" else rings[:_ROUND]
-        return (size[0] * ring + ends).reshape(-1, 3)
+        angle = np.linspace(0, 2 * np.pi, _ROUND, endpoint=False)
+        rim = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+        return (size[0] * (_ball() if kind == "capsule" else rim) + ends).reshape(-1, 3)
     if kind == "box":
         corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
         return size * corners
     return None
+
+
+@cache
+def _ball() -> np.ndarray:
+    """Points spread evenly over the unit sphere, round from every side (a Fibonacci spiral)."""
+    k = np.arange(_ROUND**2 // 4) + 0.5
+    z, turn = 1 - 2 * k / len(k), np.pi * (1 + 5**0.5) * k
+    r = np.sqrt(1 - z * z)
+    return np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1)
 
 
 def _hull(points: np.ndarray) -> np.ndarray:

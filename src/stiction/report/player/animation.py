@@ -29,8 +29,7 @@ class Shape:
             cylinder (radius, half length along z), box (three half sides), plane (half sides along
             x and y, 0 for endless; seen from +z), line (half length along z). More numbers than
             the kind needs are ignored, as MuJoCo pads its sizes with zeros.
-        rgba: Colour and opacity in [0, 1]; none takes the body's colour from a palette, and for
-            what does not move that of the ground.
+        rgba: Colour and opacity in [0, 1]; none takes the body's colour from a palette.
         body: Index of the body that carries it, `WORLD` for none.
         position: Of the shape's origin in the body's frame [m].
         quaternion: Of the shape's axes in the body's frame, wxyz.

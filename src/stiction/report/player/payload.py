@@ -184,11 +184,11 @@ def _shape(shape: "Shape", upright, radius: float, endless: float) -> dict[str, 
         kind, size = "capsule", np.array([LINE_WIDTH * radius, size[0]])
     if kind == "plane":
         size = np.where(size > 0, size, endless)
-    is_ground = shape.kind == "plane" or (shape.kind == "mesh" and shape.body < 0)
+    plain_ground = shape.kind == "plane" and shape.rgba is None
     return {
         "kind": kind,
         "size": _floats(size),
-        "color": None if is_ground and shape.rgba is None else color(shape.rgba, shape.body),
+        "color": None if plain_ground else color(shape.rgba, shape.body),
         "body": shape.body,
         "position": _floats(position),
         "quaternion": _floats(quaternion),
