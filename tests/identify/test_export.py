@@ -129,7 +129,7 @@ def test_the_engine_itself_replays_the_log(linear, hunt_crossley):
 def test_an_engine_and_its_law_agree_on_every_wrench(engine, body, axes):
     """Several plates, moments, sensors that move along: the engine's replay against stiction's."""
     if engine == "drake":
-        pytest.importorskip("pydrake")
+        pytest.importorskip("pydrake", reason="Drake is not installed")
     side = REACH / np.sqrt(2)
     shapes = {
         "star": BASE["body"],

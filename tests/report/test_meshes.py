@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial import ConvexHull
 
-from stiction.report.meshes import field_mesh, model_meshes, thinned
+from stiction.report.meshes import field_mesh, model_meshes, run_meshes, thinned
 from stiction.scenes import read_scenario
 from stiction.surfaces import height_field
 
@@ -66,7 +66,8 @@ def test_a_model_is_drawn_with_its_meshes(tmp_path):
         'until = 0.1\nsamples = 3\n[mechanism]\nfile = "wedge.xml"\n[contact]\nlaw = "none"\n'
     )
     scenario, folder = read_scenario(tmp_path / "scene.toml")
-    drawn = animation(run_scenario(scenario, folder)).shapes
+    run = run_scenario(scenario, folder)
+    drawn = animation(run, run_meshes(run)).shapes
     (mesh,) = (s for s in drawn if s.kind == "mesh")
     assert not any(s.kind == "sphere" for s in drawn)
     assert_allclose(mesh.rgba, [1, 0.8, 0.2, 1], atol=1e-4)

@@ -20,10 +20,6 @@ from stiction.identify.tables import Table, read_table
 from stiction.identify.tosses import identify_tosses
 
 
-def _quietly(text: str) -> None:
-    del text
-
-
 def identify_and_export(
     logs: Sequence[str | Path],
     setup: Setup,
@@ -31,7 +27,7 @@ def identify_and_export(
     folder: Path = Path(),
     *,
     mass: float | None = None,
-    tell: Callable[[str], None] = _quietly,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[Identification, Export]:
     """Identify from logs on disk, and tell it in an engine's words.
 
@@ -64,7 +60,7 @@ def identify_logs(
     setup: Setup,
     folder: Path = Path(),
     *,
-    tell: Callable[[str], None] = _quietly,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> Identification:
     """Identify from logs on disk.
 

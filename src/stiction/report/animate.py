@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from stiction.mechanism import Mechanism, world_poses
 from stiction.mechanism.mechanism import GREY
-from stiction.report.meshes import Triangles, drawn, field_mesh, run_meshes
+from stiction.report.meshes import Triangles, drawn, field_mesh
 from stiction.report.player import Animation, Event, Plane, Shape, Trail
 from stiction.report.player.animation import SIZES
 from stiction.scenes.reactions import world_forces
@@ -17,8 +17,8 @@ from stiction.scenes.run import Run
 _MAX_TRAILS = 4
 
 
-def animation(run: Run) -> Animation:
-    """The motion of a run, to be played in its report."""
+def animation(run: Run, meshes: Mapping[int, Triangles]) -> Animation:
+    """The motion of a run, to be played in its report, with the meshes of its shapes."""
     mechanism, trajectory = run.mechanism, run.trajectory
     finite = np.isfinite(np.asarray(trajectory.q)).all(axis=1)
     forces = world_forces(run)
@@ -26,7 +26,7 @@ def animation(run: Run) -> Animation:
     return Animation(
         time=np.asarray(trajectory.time)[finite],
         shapes=[
-            *shapes_of(mechanism, planes=run.contacts is None, meshes=run_meshes(run)),
+            *shapes_of(mechanism, planes=run.contacts is None, meshes=meshes),
             *_field(run),
         ],
         positions=np.array(poses.position),

@@ -19,7 +19,7 @@ from stiction.report.contacts import (
     write_events,
 )
 from stiction.report.figures import legend_above, legend_beside, new_figure, save_figure
-from stiction.report.meshes import run_meshes
+from stiction.report.meshes import Triangles, run_meshes
 from stiction.report.page import Report
 from stiction.report.reactions import reaction_figure
 from stiction.report.strobe import strobe
@@ -98,9 +98,9 @@ def write_run(run: Run, directory) -> Path:
         dataset = dataset.assign(carried.variables())
     dataset.to_netcdf(directory.file("trajectory.nc"), engine="h5netcdf")
     summary = summarize_run(run)
-    events = run.events
+    events, meshes = run.events, run_meshes(run)
     figures = {
-        "motion": (_motion(run, events), _motion_caption(events)),
+        "motion": (_motion(run, events, meshes), _motion_caption(events)),
         "coordinates": (_coordinates(run), "Coordinates against time"),
         "energy": (_energy(run), "Energy against time, and what the ledger leaves unexplained"),
     }
@@ -117,7 +117,7 @@ def write_run(run: Run, directory) -> Path:
     if run.mechanism.nu:
         figures["effort"] = (_effort(run), "Actuator effort against time")
     report = Report(run.scenario.title or run.mechanism.name)
-    report.animation(animation(run))
+    report.animation(animation(run, meshes))
     report.heading("In numbers")
     report.table([{"quantity": k, "value": v} for k, v in story(summary)])
     if not summary["success"]:
@@ -184,7 +184,7 @@ def _carried(reactions: dict[str, Any] | None) -> list[tuple[str, str]]:
     return lines
 
 
-def _motion(run: Run, events: list[Event]):
+def _motion(run: Run, events: list[Event], meshes: dict[int, Triangles]):
     """The mechanism at its impacts if there are any, at equal times otherwise."""
     q, time = np.asarray(run.trajectory.q), np.asarray(run.trajectory.time)
     finite = np.isfinite(q).all(axis=1)
@@ -200,7 +200,7 @@ def _motion(run: Run, events: list[Event]):
     pairs = zip(np.asarray(planes.position), np.asarray(planes.rotation), strict=True)
     ground = [(p, R[:, 2]) for p, R in pairs]
     field = None if run.contacts is None else run.contacts.field
-    shown = {"ground": ground, "field": field, "meshes": run_meshes(run)}
+    shown = {"ground": ground, "field": field, "meshes": meshes}
     return strobe(run.mechanism, q[places], path=q, **shown)
 
 

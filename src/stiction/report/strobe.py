@@ -48,8 +48,8 @@ def draw_strobe(
         side: The two world axes of the picture.
     """
     poses = jax.jit(jax.vmap(lambda q: world_poses(mechanism, q)))
+    way = poses(path)
     for body, point, color in _marks(mechanism):
-        way = poses(path)
         line = way.position[:, body] + way.rotation[:, body] @ point
         axis.plot(line[:, side[0]], line[:, side[1]], color=color, lw=1.0, alpha=0.8, zorder=1)
     placed, outlines = poses(q), _outlines(mechanism, meshes or {})
@@ -71,7 +71,7 @@ def draw_strobe(
         if np.linalg.norm(b) > 1e-9:
             axis.axline(a, a + np.array([b[1], -b[0]]), color="0.4", lw=1, zorder=0)
     if field is not None and side[1] == 2:
-        middle = np.asarray(poses(path).position)[:, 1:].mean(axis=(0, 1))
+        middle = np.asarray(way.position)[:, 1:].mean(axis=(0, 1))
         at = np.tile(middle[:2], (_CUT, 1))
         left, right = axis.get_xlim()
         at[:, side[0]] = np.linspace(left, right, _CUT)

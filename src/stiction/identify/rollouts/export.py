@@ -25,6 +25,7 @@ from stiction.identify.rollouts.parameters import law_values, with_values
 from stiction.identify.rollouts.setup import RolloutSetup
 from stiction.laws import HuntCrossley, LinearSpringDamper, RegularizedCoulomb
 from stiction.laws.translate import CompliantContact, Oscillator, to_mujoco
+from stiction.laws.translate.drop import GRAVITY
 from stiction.laws.translate.linear import from_oscillator, to_oscillator
 from stiction.mechanism import total_mass
 
@@ -113,7 +114,7 @@ def _as_engines_have_it(contact: CompliantContact) -> EngineContact:
         mu_static=contact.mu_static,
         speed=contact.speed,
         slip=contact.speed,
-        load=contact.mass * 9.81,
+        load=contact.mass * GRAVITY,
         mass=contact.mass,
     )
 
