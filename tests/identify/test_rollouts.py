@@ -12,7 +12,7 @@ from stiction.identify.read_setup import KINDS
 from stiction.identify.result import Identification, Parameter
 from stiction.identify.rollouts import identify_rollouts
 from stiction.identify.rollouts.engine import distances, make_lanes, roll_out
-from stiction.identify.rollouts.export import engine_contact, export_rollouts
+from stiction.identify.rollouts.export import export_rollouts, nearest_contact
 from stiction.identify.rollouts.fit import _At, _covariance
 from stiction.identify.rollouts.identify import prepare
 from stiction.identify.tables import Table
@@ -287,7 +287,7 @@ def test_mujoco_bounces_as_the_identified_particle_does(rigid, folder):
 
 def test_a_rigid_contact_lasts_a_frame_and_bounces_as_identified(rigid):
     _, prepared = rigid
-    contact, limits = engine_contact(known(**RIGID), prepared, mass=None)
+    contact, limits = nearest_contact(known(**RIGID), prepared, mass=None)
     assert contact.duration == pytest.approx(1 / prepared.rollouts.rate, rel=1e-9)
     assert contact.restitution == pytest.approx(RIGID["restitution"], rel=1e-9)
     assert contact.mass == pytest.approx(0.4)

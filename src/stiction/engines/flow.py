@@ -300,8 +300,8 @@ class Flow(AbstractFlow):
     def event_values(self, seen: Seen, mode: Mode) -> Float[Array, "e"]:
         """Open: the gap. Closed: the normal force. Sticking: how far friction is inside the static
         cone. Slipping: the speed along the direction of slip, in space also the speed as such while
-        it slows down. Forces may fall short of zero by
-        rounding (redundant contacts share a load anyhow); gaps too.
+        it slows down. Forces may fall short of zero by rounding (redundant contacts share a load
+        anyhow); gaps too.
         """
         f_t, f_n = seen.force[:, :-1], seen.force[:, -1]
         slack = FORCE_SLACK.of(seen.gap) * jnp.max(jnp.abs(seen.force))

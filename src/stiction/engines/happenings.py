@@ -23,6 +23,7 @@ from stiction.engines.flow import (
     Seen,
     State,
     contact_power,
+    slip_speed,
     slip_speeding,
 )
 from stiction.engines.forces import OPEN, SLIP, STICK
@@ -254,7 +255,7 @@ def settle(
     target = (jnp.arange(n) == cause.contact) & ~after_impact
     touching, _ = touches(d, mode)
     keeps = touching & (jnp.abs(u[:, -1]) <= REST.of(u))
-    speed = jnp.sqrt(jnp.sum(u[:, :-1] ** 2, axis=1))
+    speed = slip_speed(u)
     # In the plane a slip whose speed has come to zero is at rest, whatever rounding says; in space
     # one that was captured. Where a body stops as a whole, its contacts do so together.
     ends_slip = target & (cause.function == 1) & (mode.modes == SLIP)

@@ -23,10 +23,9 @@ from scipy.spatial.transform import Rotation
 
 from stiction.identify import shapes
 from stiction.identify.contacts import Motion
-from stiction.identify.export.replay import Piece, Stage, Wrenches, axes_of
+from stiction.identify.export.replay import POINT, Piece, Stage, Wrenches, axes_of
 
 NAME = f"Drake {importlib.metadata.version('drake')}"
-_POINT = 1e-9  # m: radius of a corner
 
 
 def wrenches_in_drake(stage: Stage, motion: Motion) -> Wrenches:
@@ -98,7 +97,7 @@ def _shape(piece: Piece):
     if isinstance(shape, shapes.Cylinder):
         pose = RigidTransform(RotationMatrix(axes_of(shape)), np.asarray(shape.center))
         return pose, Cylinder(float(shape.radius), 2 * float(shape.half_length))
-    return RigidTransform(np.asarray(piece.corner)), Sphere(_POINT)
+    return RigidTransform(np.asarray(piece.corner)), Sphere(POINT)
 
 
 def _material(parameters) -> ProximityProperties:

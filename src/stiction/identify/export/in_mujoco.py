@@ -8,11 +8,10 @@ from mujoco import rollout
 from scipy.spatial.transform import Rotation
 
 from stiction.identify.contacts import Motion
-from stiction.identify.export.replay import Stage, Wrenches, axes_of
+from stiction.identify.export.replay import POINT, Stage, Wrenches, axes_of
 from stiction.identify.shapes import Cylinder, Sphere
 
 NAME = f"MuJoCo {mujoco.__version__}"
-_POINT = 1e-9  # m: radius of a corner
 
 
 def wrenches_in_mujoco(stage: Stage, motion: Motion) -> Wrenches:
@@ -92,5 +91,5 @@ def _add_body(stage: Stage, spec) -> None:
                 "quat": Rotation.from_matrix(axes_of(shape)).as_quat(scalar_first=True),
             }
         else:
-            made = {"pos": piece.corner, "size": [_POINT, 0, 0]}
+            made = {"pos": piece.corner, "size": [POINT, 0, 0]}
         body.add_geom(name=f"piece{g}", contype=0, conaffinity=0, **made)

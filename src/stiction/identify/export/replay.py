@@ -55,6 +55,8 @@ class Stage:
     mass: float
 
 
+POINT = 1e-9  # m: radius of a corner in an engine that knows no points
+
 # Force and moment about the world's origin that the plates exert on the body, sample by sample.
 Wrenches = Float[np.ndarray, "n 6"]
 

@@ -55,7 +55,7 @@ def export_rollouts(
         folder: The setup's, for the mechanism's file.
     """
     check_engine(engine, mass)
-    contact, limits = engine_contact(found, prepared, mass)
+    contact, limits = nearest_contact(found, prepared, mass)
     if engine == "mujoco":
         made = to_mujoco(contact, time_step=contact.duration / _STEPS)
         surface = ExportedSurface(dict(made.parameters), made.limits, made.snippet, {})
@@ -67,7 +67,7 @@ def export_rollouts(
     return Export(engine, {_NAME: surface}, text, replay)
 
 
-def engine_contact(
+def nearest_contact(
     found: Identification, prepared: Prepared, mass: float | None
 ) -> tuple[CompliantContact, tuple[str, ...]]:
     """The compliant contact nearest to what was identified, and where it departs from that."""

@@ -13,10 +13,10 @@ from scipy.spatial.transform import Rotation
 
 from stiction._arrays import Float
 from stiction._errors import InputError
+from stiction.identify.export.replay import POINT
 from stiction.surfaces import Contacts
 
 NAME = f"MuJoCo {mujoco.__version__}"
-_POINT = 1e-9  # m: radius of a corner
 
 
 def roll_out_in_mujoco(
@@ -85,7 +85,7 @@ def _model(spec, contacts: Contacts, body_names, parameters, dt: float) -> mujoc
     ]  # fmt: skip
     points, rounds, pairs = contacts.point_plane, contacts.round_plane, contacts.ball_ball
     for point, body, plane in zip(points.point, points.bodies, points.planes, strict=True):
-        pair(ground[plane], ball(body, np.asarray(point), _POINT))
+        pair(ground[plane], ball(body, np.asarray(point), POINT))
     sizes = (np.asarray(a) for a in (rounds.center, rounds.rotation, rounds.semi_axes))
     for body, plane, center, R, size in zip(rounds.bodies, rounds.planes, *sizes, strict=True):
         if np.ptp(size) == 0:
