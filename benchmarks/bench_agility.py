@@ -9,12 +9,18 @@ from scipy.optimize import linprog
 
 import stiction
 from benchmarks.timing import best_time, machine, table
-from stiction.agility import best_posture, capability, make_stance, posture_limits, unit_vector
-from stiction.agility.optimize import sample_postures
-from stiction.agility.stance import stance_maps
-from stiction.agility.study import hold, jump_study
-from stiction.scenes.contact import hybrid_law
-from stiction.scenes.read import read_scenario
+from stiction.agility import (
+    best_posture,
+    capability,
+    hold,
+    jump_study,
+    make_stance,
+    posture_limits,
+    sample_postures,
+    stance_maps,
+    unit_vector,
+)
+from stiction.scenes import read_scenario, rigid_law
 
 BATCH = 4096
 JUMPS = 2000
@@ -76,7 +82,7 @@ def _posture(stance, limits, d) -> list[dict]:
 
 def _jumps(stance, limits, q, d) -> list[dict]:
     scenario, _ = read_scenario("jumping-leg")
-    law = hybrid_law(scenario.contact, stance.contacts)
+    law = rigid_law(scenario.contact, stance.contacts)
     narrow = hold(stance, limits, stance.mechanism.q_reference, ("femur", "tibia"))
     jump_study(stance, narrow, d, 250, law=law)
     start = time.perf_counter()

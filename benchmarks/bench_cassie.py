@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from benchmarks.cassie import encoder_entries, landing_problem, load_cassie, read_landing
 from benchmarks.timing import machine, table
-from stiction.biped.cassie import encoder_entries, landing_problem, load_cassie, read_landing
 from stiction.impacts import impact_law
 
 FOLDER = Path(os.environ.get("STICTION_DATA", "data")) / "cassie_landing"

@@ -30,9 +30,7 @@ def loop(mechanism, q, v):
 def main() -> None:
     import mujoco
 
-    from stiction.scenes.library import LIBRARY
-    from stiction.scenes.read import read_scenario
-    from stiction.scenes.run import model_source
+    from stiction.scenes import scene
 
     mechanism = stiction.load("human")
     q, v = stiction.random_state(mechanism, jax.random.key(0), spread=0.3)
@@ -41,7 +39,7 @@ def main() -> None:
     compile_time = time.perf_counter() - start
     ours = best_time(lambda: run(mechanism, q, v)) / LOOP
 
-    source = model_source(read_scenario("human")[0], LIBRARY)
+    source = scene("human").model_source
     model = mujoco.MjModel.from_xml_string(source)
     data = mujoco.MjData(model)
     # Contact off: the same work, position and velocity terms and the factorised mass matrix.

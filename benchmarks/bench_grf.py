@@ -28,8 +28,8 @@ from stiction.biped import (
     subject_of_mechanism,
     with_soles,
 )
-from stiction.biped.momentum import total_reaction
-from stiction.biped.split import SLACK, split_reaction
+from stiction.biped.grf.momentum import total_reaction
+from stiction.biped.grf.split import SLACK, split_reaction
 from stiction.mechanism import load_mechanism
 
 FOLDER = Path(os.environ.get("STICTION_DATA", "data")) / "gait_subject01_walk23"

@@ -17,9 +17,7 @@ import jax
 import stiction
 from benchmarks.precision import timed
 from benchmarks.timing import machine, table
-from stiction.scenes.contact import build_contacts, build_law
-from stiction.scenes.read import read_scenario
-from stiction.scenes.run import build_mechanism, build_solver, initial_state
+from stiction.scenes import parse_settings, scene
 
 # With e = 1 and e* = 1 the pendulum never rests: events for 10 s.
 SCENES = {
@@ -31,12 +29,9 @@ SCENES = {
 
 def measure(name: str) -> dict:
     """One scene: first call and later ones, with samples and events, and of the ends alone."""
-    scenario, folder = read_scenario(name, SCENES[name])
-    mechanism = build_mechanism(scenario, folder)
-    q, v = initial_state(scenario, mechanism)
-    contacts = build_contacts(scenario, mechanism, folder)
-    law = build_law(scenario, contacts)
-    solver = build_solver(scenario.solver, law)
+    built = scene(name, parse_settings(SCENES[name]))
+    scenario, mechanism, contacts = built.scenario, built.mechanism, built.contacts
+    q, v, law, solver = built.q, built.v, built.law, built.solver
 
     def run(**keep):
         return jax.block_until_ready(

@@ -7,12 +7,12 @@ import time
 from functools import partial
 
 import numpy as np
+from tests.identify.virtual_study import repeat
 
 from benchmarks.timing import best_time, machine, table
 from stiction.identify import identify, read_setup, virtual_test
-from stiction.identify.least_squares import solve
-from stiction.identify.recursive import RecursiveLeastSquares
-from stiction.identify.study import repeat
+from stiction.identify.fit.least_squares import solve
+from stiction.identify.fit.recursive import RecursiveLeastSquares
 
 SAMPLES = 1_000_000
 REPETITIONS = 200

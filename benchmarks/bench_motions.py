@@ -17,12 +17,16 @@ import numpy as np
 
 from benchmarks.timing import best_time, machine, table
 from stiction.motions import (
+    PlanarBody,
+    SpatialBody,
     classify_forces,
     contact_state,
-    motions_of,
+    contact_terms,
     possible_accelerations,
+    possible_motions,
     possible_spatial_motions,
     single_contact_motions,
+    spatial_state,
 )
 
 ROOT = Path(__file__).parents[1]
@@ -66,14 +70,12 @@ def floor(k: int):
 
 def exact(p):
     state = contact_state(
-        mass=p.mass,
-        inertia=p.inertia,
+        PlanarBody(p.mass, p.inertia, velocity=p.velocity),
         points=p.points,
         normals=p.normals,
         mu=p.mu,
-        velocity=p.velocity,
     )
-    return motions_of(state, force=p.force, torque=p.torque)
+    return possible_motions(state, force=p.force, torque=p.torque)
 
 
 def by_modes(p):
@@ -83,10 +85,8 @@ def by_modes(p):
     return possible_accelerations(
         mass_matrix=np.diag([p.mass, p.mass, p.inertia]),
         applied=np.array([*p.force, p.torque]),
-        normal_jacobian=n_row,
-        tangent_jacobian=t_row[:, None],
-        normal_bias=h,
-        tangent_bias=g[:, None],
+        jacobian=np.stack([t_row, n_row], axis=1),
+        bias=np.stack([g, h], axis=1),
         slip_velocity=v_t[:, None],
         mu=p.mu,
     )
@@ -99,7 +99,7 @@ def residual(p, result) -> float:
     n_row, t_row, h, _, _, _ = linear_parts(p)
     worst = 0.0
     for m in result.motions:
-        f_n, f_t = m.forces.T
+        f_t, f_n = m.forces.T
         load = np.array([*p.force, p.torque]) + n_row.T @ f_n + t_row.T @ f_t
         mass = np.array([p.mass, p.mass, p.inertia])
         worst = max(worst, np.abs(mass * m.acceleration - load).max())
@@ -153,7 +153,7 @@ def growth() -> dict[str, list[tuple[int, float]]]:
 
 
 def draw(curves: dict[str, list[tuple[int, float]]]) -> Path:
-    from stiction.cli.output import OutputDirectory
+    from stiction.report import OutputDirectory
     from stiction.report.figures import new_figure, save_figure
 
     figure, axes = new_figure(figsize=(6.4, 4.8))
@@ -215,8 +215,14 @@ def batched() -> None:
         "torque": rng.normal(size=n),
     }
     problems = {name: jnp.asarray(value) for name, value in problems.items()}
-    verdicts = jax.jit(jax.vmap(lambda p: single_contact_motions(**p).verdict))
-    everything = jax.jit(jax.vmap(lambda p: single_contact_motions(**p)))
+
+    def one(arm, normal, gyration_radius, velocity, **rest):
+        shared = {"gyration_radius": gyration_radius, "velocity": velocity}
+        contact = contact_terms(arm=arm, normal=normal, **shared)
+        return single_contact_motions(contact, **shared, **rest)
+
+    verdicts = jax.jit(jax.vmap(lambda p: one(**p).verdict))
+    everything = jax.jit(jax.vmap(lambda p: one(**p)))
     got = np.asarray(verdicts(problems))
     sample = rng.integers(n, size=300)
     wrong = sum(int(got[i]) != int(_one(problems, i).verdict) for i in sample)
@@ -234,7 +240,7 @@ def batched() -> None:
     print("\n" + ", ".join(f"{int(v)} {k}" for k, v in counts.items()), "\n")
 
     state = contact_state(
-        mass=1.0, inertia=1.0, points=[[-1, -1], [1, -1], [0, -1]], normals=[[0, 1]] * 3, mu=0.25
+        PlanarBody(1.0, 1.0), points=[[-1, -1], [1, -1], [0, -1]], normals=[[0, 1]] * 3, mu=0.25
     )
     many = rng.normal(size=(100_000, 3))
     seconds = best_time(lambda: classify_forces(state, many[:, :2], many[:, 2]), repeat=3)
@@ -245,15 +251,14 @@ def batched() -> None:
 
 def _one(problems, i: int):
     p = {name: np.asarray(value[i]) for name, value in problems.items()}
+    inertia = float(p["mass"] * p["gyration_radius"] ** 2)
     state = contact_state(
-        mass=float(p["mass"]),
-        inertia=float(p["mass"] * p["gyration_radius"] ** 2),
+        PlanarBody(float(p["mass"]), inertia, velocity=p["velocity"]),
         points=-p["arm"][None],
         normals=p["normal"][None],
         mu=float(p["mu"]),
-        velocity=p["velocity"],
     )
-    return motions_of(state, force=p["force"], torque=float(p["torque"]))
+    return possible_motions(state, force=p["force"], torque=float(p["torque"]))
 
 
 def spatial() -> None:
@@ -263,15 +268,13 @@ def spatial() -> None:
         points = np.stack([np.cos(angle), np.sin(angle), np.full(k, -0.5)], axis=1)
 
         def solve(velocity, points=points, k=k):
-            return possible_spatial_motions(
-                mass=1.0,
-                inertia=(0.4, 0.4, 0.5),
+            state = spatial_state(
+                SpatialBody(1.0, (0.4, 0.4, 0.5), velocity=velocity),
                 points=points,
                 normals=np.tile([0.0, 0.0, 1.0], (k, 1)),
                 mu=0.5,
-                velocity=velocity,
-                force=(6.0, 1.0, -G),
             )
+            return possible_spatial_motions(state, force=(6.0, 1.0, -G))
 
         row = {"spatial contacts": k}
         for name, velocity in (("at rest [s]", (0, 0, 0)), ("sliding [s]", (1.0, 0.3, 0))):

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.timing import best_time, machine, table
-from stiction.biped.human import human
+from stiction.biped import human
 from stiction.complementarity import cone_residual
 from stiction.engines import Stepping, simulate
 from stiction.engines.contact_dynamics import contact_dynamics
@@ -85,9 +85,9 @@ def as_type(tree, dtype):
     )
 
 
-def law(solver: str, iterations: int = 50) -> Stepping:
+def law() -> Stepping:
     """No rebound, friction 0.7."""
-    return Stepping(dt=DT, mu_static=MU, mu_dynamic=MU, solver=solver, iterations=iterations)
+    return Stepping(dt=DT, mu_static=MU, mu_dynamic=MU)
 
 
 def residuals_of(mechanism, contacts):
@@ -122,18 +122,16 @@ def cpu() -> None:
     print(machine("mujoco"))
     rows = []
     residual = residuals_of(mechanism, contacts)
-    for dtype, solver, count in (
-        (jnp.float64, "newton", 0), (jnp.float64, "admm", 20), (jnp.float32, "admm", 20),
-    ):  # fmt: skip
+    for dtype in (jnp.float64, jnp.float32):
         m, c = as_type((mechanism, contacts), dtype)
         q, v = (x[0] for x in starts(mechanism, 1, dtype))
-        chosen = law(solver, count or 50)
+        chosen = law()
         seconds = best_time(
             lambda m=m, c=c, q=q, v=v, a=chosen: ours(m, c, q, v, steps, a), repeat=3
         )
         run = ours(m, c, q, v, steps, chosen, samples=steps + 1)
         seen = np.asarray(run.residual)[1:]
-        rows.append(_row(f"stiction {solver} {count or ''}", dtype.__name__, steps / seconds, seen))
+        rows.append(_row("stiction", dtype.__name__, steps / seconds, seen))
     rows.append(_mujoco_row(mujoco, text, mechanism, contacts, residual, steps))
     table(rows)
 
@@ -193,16 +191,13 @@ def gpu(lanes: int = 8192, steps: int = 200) -> None:
     q, v = starts(mechanism, lanes, jnp.float32)
     print(machine(), f"batch {lanes}, {steps} steps of {DT} s", flush=True)
     rows = []
-    for count in (5, 10, 20, 40):
-        begin = time.perf_counter()
-        run = jax.block_until_ready(ours(m, c, q, v, steps, law("admm", count)))
-        compiled = time.perf_counter() - begin
-        seconds = best_time(lambda n=count: ours(m, c, q, v, steps, law("admm", n)), repeat=3)
-        few = ours(m, c, q[:64], v[:64], steps, law("admm", count), samples=steps + 1)
-        seen = np.asarray(few.residual)[:, 1:]
-        row = _row(f"stiction, admm {count}", "float32", lanes * steps / seconds, seen)
-        rows.append({**row, "finite": bool(jnp.all(jnp.isfinite(run.q))), "compile [s]": compiled})
-        print(rows[-1], flush=True)
+    begin = time.perf_counter()
+    run = jax.block_until_ready(ours(m, c, q, v, steps, law()))
+    compiled = time.perf_counter() - begin
+    seconds = best_time(lambda: ours(m, c, q, v, steps, law()), repeat=3)
+    few = ours(m, c, q[:64], v[:64], steps, law(), samples=steps + 1)
+    row = _row("stiction", "float32", lanes * steps / seconds, np.asarray(few.residual)[:, 1:])
+    rows.append({**row, "finite": bool(jnp.all(jnp.isfinite(run.q))), "compile [s]": compiled})
     rows.append(_mjx_row(text, mechanism, contacts, q, v, steps))
     table(rows)
 

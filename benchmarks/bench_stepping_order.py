@@ -19,9 +19,7 @@ from benchmarks.timing import machine, table
 from stiction.engines import Hybrid, Solver, Stepping, simulate
 from stiction.mechanism import add_velocity
 from stiction.report.figures import new_figure
-from stiction.scenes.contact import build_contacts
-from stiction.scenes.read import read_scenario
-from stiction.scenes.run import build_mechanism, initial_state
+from stiction.scenes import scene
 
 LANES = 8
 DTS = 4e-3 / 2.0 ** np.arange(7)
@@ -37,10 +35,8 @@ SCENES = {
 def errors(name: str) -> np.ndarray:
     """Median errors at the end for every step."""
     until, e, mu, spread, velocity = SCENES[name]
-    scenario, folder = read_scenario(name, [])
-    mechanism = build_mechanism(scenario, folder)
-    q, v = initial_state(scenario, mechanism)
-    contacts = build_contacts(scenario, mechanism, folder)
+    built = scene(name)
+    mechanism, contacts, q, v = built.mechanism, built.contacts, built.q, built.v
     rng = np.random.default_rng(0)
     v = v if velocity is None else jnp.asarray(velocity)
     shift = jnp.asarray(rng.normal(0, spread, (LANES, mechanism.nv)))

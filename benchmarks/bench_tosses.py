@@ -16,14 +16,13 @@ import numpy as np
 from mujoco import rollout
 
 from benchmarks.timing import machine, table
-from stiction.identify import read_setup
-from stiction.identify.rollouts.engine import make_lanes, roll_out
-from stiction.identify.rollouts.errors import rollout_errors
-from stiction.identify.rollouts.export import export_rollouts
-from stiction.identify.rollouts.identify import Prepared, identify_prepared, prepare
-from stiction.identify.rollouts.in_mujoco import roll_out_in_mujoco
-from stiction.identify.tables import read_table
-from stiction.scenes.run import build_spec
+from stiction.identify import export, read_setup
+from stiction.identify.kinds.rollouts.engine import make_lanes
+from stiction.identify.kinds.rollouts.errors import rollout_errors
+from stiction.identify.kinds.rollouts.identify import RolloutProblem, identify, prepare
+from stiction.interop.rollout_mujoco import roll_out_in_mujoco
+from stiction.scenes import Scene
+from stiction.tables import read_table
 
 DATA = Path(os.environ.get("STICTION_DATA", Path(__file__).parents[2] / "shared" / "data"))
 WIDTH = 0.1048  # m
@@ -38,20 +37,20 @@ def main() -> None:
     print(machine("mujoco"), "\n")
     setup, folder = read_setup("cube-rollouts")
     tosses = read_table(log, setup.units)
-    prepared = prepare([tosses], setup, folder)
     start = time.perf_counter()
-    found = identify_prepared(prepared, setup)
+    found = identify([tosses], setup, folder)
     seconds = time.perf_counter() - start
+    prepared = found.fitted_to
     rounds = found.notes["rounds"]
     values = ", ".join(f"{n} {p.value:.4f} ± {p.std:.4f}" for n, p in found.parameters.items())
     print(f"{values}; {rounds} rounds, {seconds:.0f} s with compilation\n")
     theta = np.array([p.value for p in found.parameters.values()])
     raw = prepare([tosses], setup.model_copy(update={"scale": 1.0}), folder)
-    exported = export_rollouts(found, prepared, setup, "mujoco", folder=folder)
+    exported = export(found, setup, "mujoco", folder=folder)
 
     def with_exported(q: np.ndarray, v: np.ndarray, rows: int) -> np.ndarray:
         return roll_out_in_mujoco(
-            build_spec(setup.scenario, folder),
+            Scene(setup.scenario, folder).spec(),
             prepared.engine.contacts,
             prepared.engine.mechanism.tree.body_names,
             exported.surfaces["contact"].parameters,
@@ -68,11 +67,11 @@ def main() -> None:
     table(rows)
 
 
-def _fitted(prepared: Prepared) -> tuple[np.ndarray, np.ndarray]:
+def _fitted(prepared: RolloutProblem) -> tuple[np.ndarray, np.ndarray]:
     return prepared.start.q, prepared.start.v
 
 
-def _recorded(prepared: Prepared, tosses) -> tuple[np.ndarray, np.ndarray]:
+def _recorded(prepared: RolloutProblem, tosses) -> tuple[np.ndarray, np.ndarray]:
     """Poses and velocities of the first rows; angular ones are in the body's axes, as ours."""
     number = [int(n.partition("[")[2][:-1]) for n in prepared.rollouts.names]
     first = tosses.column("start").astype(int)[number]
@@ -82,7 +81,7 @@ def _recorded(prepared: Prepared, tosses) -> tuple[np.ndarray, np.ndarray]:
 
 def rows_of(
     starts: str,
-    prepared: Prepared,
+    prepared: RolloutProblem,
     theta: np.ndarray,
     peers: Mapping[str, Callable],
     q: np.ndarray,
@@ -92,7 +91,7 @@ def rows_of(
     aside = prepared.aside
     tosses = prepared.rollouts.part(aside)
     lanes = make_lanes(tosses, prepared.engine.mechanism, q[aside], v[aside])
-    calls = {"stiction, stepping": lambda: roll_out(prepared.engine, lanes, theta)} | {
+    calls = {"stiction, stepping": lambda: prepared.engine.paths(theta, lanes)} | {
         name: partial(call, q[aside], v[aside], tosses.q.shape[1]) for name, call in peers.items()
     }
     rows = []

@@ -25,10 +25,8 @@ from scipy.integrate import solve_ivp
 import stiction
 from benchmarks.precision import Row, draw_rows, summary, timed
 from benchmarks.timing import machine, table
+from stiction.interop import IMPEDANCE, CompliantContact, to_oscillator
 from stiction.laws import HuntCrossley, impact
-from stiction.laws.translate.contact import CompliantContact
-from stiction.laws.translate.linear import to_oscillator
-from stiction.laws.translate.mujoco import IMPEDANCE
 
 G, MASS, RADIUS, HEIGHT = 9.81, 1.0, 0.05, 1.0
 STIFFNESS, ALPHA = 1e5, 0.2

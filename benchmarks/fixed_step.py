@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from stiction.laws.impact.spring_damper import damping_ratio_for_restitution
-from stiction.laws.translate.contact import CompliantContact
+from stiction.interop import CompliantContact
+from stiction.laws.impact import damping_ratio_for_restitution
 from stiction.scenes.library import LIBRARY
 
 G = 9.81

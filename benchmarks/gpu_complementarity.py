@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.bench_complementarity import friction, positive_definite, residual
 from benchmarks.timing import best_time, machine, table
-from stiction.complementarity import RESULTS, solve_lcp
+from stiction.complementarity import SOLVE_RESULTS, solve_lcp
 
 DISTINCT = 1024
 
@@ -36,7 +36,7 @@ def measure(kind: str, size: int, batch: int, dtype) -> dict:
         "batch": batch,
         "precision": np.dtype(dtype).name,
         "problems/s": float(batch / seconds),
-        "solved": float(np.mean(np.asarray(solution.result == RESULTS.successful))),
+        "solved": float(np.mean(np.asarray(solution.result == SOLVE_RESULTS.successful))),
         "largest residual": residual(*(np.float64(a) for a in (M, q, solution.value[some]))),
         "pivots, mean": float(np.mean(solution.iterations)),
         "pivots, most": int(np.max(solution.iterations)),

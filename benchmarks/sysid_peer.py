@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from stiction.identify import Recording
-from stiction.identify.filters import central_differences, two_way_low_pass
+from stiction.identify.kinds.axis import two_way_low_pass
 
 MASS = 10.0  # kg; MuJoCo's stiffness and damping are per unit of it
 TIME_STEP = 2e-4
@@ -71,7 +71,7 @@ def _sequence(r: Recording):
 
     rate = 1 / float(np.median(np.diff(r.pose_time)))
     x = two_way_low_pass(r.position, rate=rate, cutoff=CUTOFF)
-    v = central_differences(x, rate)
+    v = np.gradient(x, 1 / rate, axis=0, edge_order=2)
     inside = r.wrench_time <= r.pose_time[-1] - 2 / rate
     time, force = r.wrench_time[inside], r.wrench[inside, :3]
     X, V = (np.stack([np.interp(time, r.pose_time, c) for c in a.T], axis=1) for a in (x, v))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import stiction
-from stiction._errors import IgnoredWarning
+from stiction._base.errors import IgnoredWarning
 
 # Every type of joint, several on one body, welded bodies, offsets, references, two trees.
 EVERY_JOINT = """

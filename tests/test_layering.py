@@ -9,18 +9,25 @@ PACKAGE = Path(stiction.__file__).parent
 
 # From the top down. `scenes` are files and their reader; `cli` may use everything.
 LAYERS = [
+    "_base",
+    "tables",
     "mechanism",
     "surfaces",
     "laws",
     "complementarity",
     "impacts",
+    "interop",
+    "control",
     "engines",
+    "mujoco",
     "motions",
     "biped",
     "agility",
     "scenes",
     "identify",
+    "studies",
     "report",
+    "studio",
     "reproduce",
     "cli",
 ]

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from stiction._errors import InputError
+from stiction._base.errors import InputError
 from stiction.agility import (
     best_posture,
     capability,

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from stiction.biped import human, read_osim, subject_of_mechanism, with_soles
-from stiction.biped.recording import Table
 from stiction.mechanism import load_mechanism
+from stiction.tables import Table
 
 HERE = Path(__file__).parent
 EVERY_JOINT = HERE / "opensim" / "every_joint.osim"
@@ -58,4 +58,6 @@ def recording(subject, time, changes=None) -> Table:
     names = [c.name for c in subject.coordinates]
     for name, column in (changes or {}).items():
         values[:, names.index(name)] = column
-    return Table("synthetic", np.asarray(time, float), tuple(names), values, degrees=False)
+    return Table.recording(
+        "synthetic", np.asarray(time, float), tuple(names), values, degrees=False
+    )

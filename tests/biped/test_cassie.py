@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from benchmarks.cassie import ROD, SIDES, landing_problem, load_cassie, read_landing
 
-from stiction.biped.cassie import ROD, SIDES, landing_problem, load_cassie, read_landing
 from stiction.impacts import impact_law
 from stiction.mechanism import kinetic_energy, mass_matrix, point_jacobian, point_position
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from stiction import InputError
 from stiction.biped import human
-from stiction.biped.anthropometry import FOOT_BREADTH, Inertia, person
+from stiction.biped.anthropometry import FOOT_BREADTH, SegmentInertia, person
 
 SEXES = ["male", "female"]
 INCH, POUND = 0.0254, 0.45359237
@@ -23,14 +23,14 @@ def standing(*args, **options):
     return model, data
 
 
-def inertia_of(model, data, bodies) -> Inertia:
+def inertia_of(model, data, bodies) -> SegmentInertia:
     """The named bodies taken as one, in the world as they stand."""
     parts = []
     for name in bodies:
         body = model.body(name)
         turn = data.ximat[body.id].reshape(3, 3)
         tensor = turn @ np.diag(body.inertia) @ turn.T
-        parts.append(Inertia(float(body.mass[0]), data.xipos[body.id].copy(), tensor))
+        parts.append(SegmentInertia(float(body.mass[0]), data.xipos[body.id].copy(), tensor))
     total = parts[0]
     for part in parts[1:]:
         total = total + part

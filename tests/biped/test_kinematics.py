@@ -9,12 +9,11 @@ from numpy.testing import assert_allclose
 
 from stiction import InputError
 from stiction.biped import read_osim
-from stiction.biped.coordinates import coordinates_of
-from stiction.biped.inverse_kinematics import coordinates_from_markers
-from stiction.biped.recording import Markers, Table
-from stiction.biped.recording.c3d import read_c3d_markers, read_c3d_plates
-from stiction.biped.retarget import TRUNK_LEAN
-from stiction.biped.subject import Points, Subject
+from stiction.biped.subject.coordinates import coordinates_of
+from stiction.biped.subject.markers import Markers, coordinates_from_markers
+from stiction.biped.subject.retarget import TRUNK_LEAN
+from stiction.biped.subject.subject import Points, Subject
+from stiction.tables import Table
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +73,9 @@ def opensim_motion(degrees=True, **angles) -> Table:
     names = ("pelvis_tilt", "pelvis_list", "pelvis_rotation", "pelvis_tx", "pelvis_ty", "pelvis_tz")
     values = dict.fromkeys(names, 0.0) | {"pelvis_ty": 0.95} | angles
     row = np.array(list(values.values()))
-    return Table("walk.mot", np.arange(20) / 60, tuple(values), np.tile(row, (20, 1)), degrees)
+    return Table.recording(
+        "walk.mot", np.arange(20) / 60, tuple(values), np.tile(row, (20, 1)), degrees=degrees
+    )
 
 
 def human_pose(table):
@@ -118,64 +119,7 @@ def test_the_trunk_is_brought_over_the_hips():
 
 def test_a_pelvis_without_height_is_refused():
     table = opensim_motion()
-    keep = [k for k, n in enumerate(table.names) if n != "pelvis_ty"]
-    table = replace(table, names=tuple(table.names[k] for k in keep), values=table.values[:, keep])
+    columns = {name: c for name, c in table.columns.items() if name != "pelvis_ty"}
+    table = replace(table, columns=columns)
     with pytest.raises(InputError, match="floating base, but 'pelvis_ty' is missing"):
         coordinates_of(table, person())
-
-
-@pytest.fixture
-def c3d_file(tmp_path):
-    """Two markers at 100 Hz and a plate at 1 kHz, 700 N up, ten centimetres from its middle."""
-    ezc3d = pytest.importorskip("ezc3d")
-    file = ezc3d.c3d()
-    file["parameters"]["POINT"]["RATE"]["value"] = [100]
-    file["parameters"]["POINT"]["LABELS"]["value"] = ["heel", "toe"]
-    file["parameters"]["POINT"]["UNITS"]["value"] = ["mm"]
-    points = np.ones((4, 2, 50))
-    points[:3] = np.arange(3)[:, None, None] * 1000.0
-    file["data"]["points"] = points
-    file["parameters"]["ANALOG"]["RATE"]["value"] = [1000]
-    file["parameters"]["ANALOG"]["LABELS"]["value"] = ["Fx", "Fy", "Fz", "Mx", "My", "Mz"]
-    file["parameters"]["ANALOG"]["UNITS"]["value"] = ["N", "N", "N", "Nmm", "Nmm", "Nmm"]
-    analogs = np.zeros((1, 6, 500))
-    analogs[0, 2], analogs[0, 4] = -700.0, 700.0 * 100
-    file["data"]["analogs"] = analogs
-    plate = file["parameters"]["FORCE_PLATFORM"]
-    for name, value in (("USED", [1]), ("TYPE", [2]), ("ZERO", [1, 0])):
-        plate[name]["value"] = value
-    plate["CHANNEL"]["value"] = np.arange(1, 7)[:, None]
-    plate["CORNERS"]["value"] = np.array(
-        [[[200.0], [200], [-200], [-200]], [[300], [-300], [-300], [300]], [[0], [0], [0], [0]]]
-    )
-    plate["ORIGIN"]["value"] = np.array([[0.0], [0], [-20]])
-    path = tmp_path / "trial.c3d"
-    file.write(str(path))
-    return path
-
-
-def test_c3d_markers_are_in_metres(c3d_file):
-    markers = read_c3d_markers(c3d_file)
-    assert markers.names == ("heel", "toe")
-    assert markers.position.shape == (50, 2, 3)
-    assert_allclose(markers.position[7, 1], [0, 1, 2], atol=1e-6)
-    assert_allclose(np.diff(markers.time), 0.01)
-
-
-def test_c3d_plates_push_where_they_are_stood_on(c3d_file):
-    plates = read_c3d_plates(c3d_file)
-    assert_allclose(np.diff(plates.time), 0.001, atol=1e-12)
-    (plate,) = plates.plates
-    assert_allclose(plate.force[3], [0, 0, 700], atol=1e-3)
-    assert_allclose(np.abs(plate.point[3]), [0, 0.1, 0], atol=1e-4)
-
-
-def test_c3d_files_that_are_none_are_refused(tmp_path):
-    pytest.importorskip("ezc3d")
-    path = tmp_path / "a.c3d"
-    path.write_text("not a c3d file")
-    for read in (read_c3d_markers, read_c3d_plates):
-        with pytest.raises(InputError, match="readable"):
-            read(path)
-        with pytest.raises(InputError, match="no file"):
-            read(tmp_path / "absent.c3d")

@@ -9,8 +9,8 @@ from helpers_biped import person
 from numpy.testing import assert_allclose
 
 import stiction
-from stiction.biped.momentum import point_motion, total_reaction
-from stiction.biped.subject import Points, subject_of_mechanism
+from stiction.biped.grf.momentum import point_motion, total_reaction
+from stiction.biped.subject.subject import Points, subject_of_mechanism
 from stiction.mechanism import load_mechanism, rate
 
 DISC = """

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from stiction import InputError
 from stiction.biped import read_osim
-from stiction.biped.momentum import total_reaction
+from stiction.biped.grf.momentum import total_reaction
 
 MODELS = ["every_joint", "every_joint_3", *WALKS]
 # OpenSim rounds the lengths of older files to six digits when it reads them: 3e-7 m, 2e-4 N m.

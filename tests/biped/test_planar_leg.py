@@ -15,8 +15,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.io import loadmat
 
-from stiction.biped.recording import make_even, read_text_table
-from stiction.biped.smoothing import low_pass, smooth
+from stiction.biped.grf.smoothing import low_pass, smooth
+from stiction.tables import make_even, read_table
 
 pytestmark = pytest.mark.shared
 
@@ -37,7 +37,7 @@ INNER = slice(40, -40)
 @pytest.fixture(scope="module")
 def leg(shared_data):
     folder = shared_data / "gait_2d_invdyn"
-    table = make_even(read_text_table(folder / "rawdata.txt"))
+    table = make_even(read_table(folder / "rawdata.txt").by_time())
     assert "22 missing values" in table.notes[0]
     motion = smooth(table.time, table.values[:, :12], filter="butterworth", cutoff=CUTOFF)
     period = table.time[1] - table.time[0]

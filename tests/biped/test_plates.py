@@ -7,9 +7,11 @@ from numpy.testing import assert_allclose
 
 from stiction import InputError
 from stiction.biped import ground_reactions, read_plates
-from stiction.biped.comparison import compare, m_shape
-from stiction.biped.measured import measured_on_frames
-from stiction.biped.plates import Plate, Plates, axes_matrix, in_axes
+from stiction.biped.axes import axes_matrix
+from stiction.biped.grf.comparison import compare, m_shape
+from stiction.biped.grf.measured import measured_on_frames
+from stiction.biped.grf.plates import ForcePlate, ForcePlates, in_axes
+from stiction.biped.grf.touch import Ground
 
 
 def write(path, labels, rows=3, rate=100.0):
@@ -53,8 +55,8 @@ def test_a_file_without_forces_is_refused(tmp_path):
 
 
 def test_axes_are_turned():
-    plate = Plate("p", np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0, 6.0]]))
-    turned = in_axes(Plates("p", np.zeros(1), (plate,)), "x,z,-y").plates[0]
+    plate = ForcePlate("p", np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0, 6.0]]))
+    turned = in_axes(ForcePlates("p", np.zeros(1), (plate,)), "x,z,-y").plates[0]
     assert_allclose(turned.force, [[1, 3, -2]])
     assert_allclose(turned.point, [[4, 6, -5]])
 
@@ -75,7 +77,7 @@ def swaying():
             subject, time, {"base.y": 0.02 * np.sin(2 * time), "base.x": 0.01 * np.sin(time)}
         ),
         subject,
-        level=0.0,
+        ground=Ground(level=0.0),
         filter="none",
     )
 
@@ -90,8 +92,8 @@ def as_plates(reactions, rate=600.0, swap=None):
             np.stack([np.interp(time, reactions.time, c[:, i]) for i in range(3)], axis=1)
             for c in columns
         )
-        plates.append(Plate(f"plate {foot}", force, point))
-    return Plates("plates.mot", time, tuple(plates))
+        plates.append(ForcePlate(f"plate {foot}", force, point))
+    return ForcePlates("plates.mot", time, tuple(plates))
 
 
 def test_perfect_plates_agree(swaying):
@@ -106,15 +108,17 @@ def test_perfect_plates_agree(swaying):
 
 def test_plates_know_their_foot_whatever_their_order(swaying):
     plates = as_plates(swaying)
-    swapped = Plates(plates.source, plates.time, plates.plates[::-1])
+    swapped = ForcePlates(plates.source, plates.time, plates.plates[::-1])
     measured = measured_on_frames(swapped, swaying)
     assert_allclose(measured.feet, measured_on_frames(plates, swaying).feet)
 
 
 def test_two_plates_under_one_foot_are_one_force(swaying):
     plates = as_plates(swaying)
-    halves = [Plate(f"{p.name} {i}", p.force / 2, p.point) for p in plates.plates for i in (1, 2)]
-    measured = measured_on_frames(Plates("p", plates.time, tuple(halves)), swaying)
+    halves = [
+        ForcePlate(f"{p.name} {i}", p.force / 2, p.point) for p in plates.plates for i in (1, 2)
+    ]
+    measured = measured_on_frames(ForcePlates("p", plates.time, tuple(halves)), swaying)
     assert_allclose(measured.feet, measured_on_frames(plates, swaying).feet, atol=1e-9)
 
 
@@ -129,7 +133,9 @@ def test_plates_with_another_up_are_refused_with_the_fix(swaying):
 
 def test_forces_on_the_plates_are_turned_round(swaying):
     plates = as_plates(swaying)
-    down = Plates("p", plates.time, tuple(Plate(p.name, -p.force, p.point) for p in plates.plates))
+    down = ForcePlates(
+        "p", plates.time, tuple(ForcePlate(p.name, -p.force, p.point) for p in plates.plates)
+    )
     measured = measured_on_frames(down, swaying)
     assert any("signs were turned round" in n for n in measured.notes)
     assert_allclose(measured.feet, measured_on_frames(plates, swaying).feet, atol=1e-9)
@@ -137,8 +143,10 @@ def test_forces_on_the_plates_are_turned_round(swaying):
 
 def test_plates_at_another_place_are_noted(swaying):
     plates = as_plates(swaying)
-    moved = tuple(Plate(p.name, p.force, p.point + np.array([3.0, 0, 0])) for p in plates.plates)
-    measured = measured_on_frames(Plates("p", plates.time, moved), swaying)
+    moved = tuple(
+        ForcePlate(p.name, p.force, p.point + np.array([3.0, 0, 0])) for p in plates.plates
+    )
+    measured = measured_on_frames(ForcePlates("p", plates.time, moved), swaying)
     assert any("nowhere near the feet" in n for n in measured.notes)
     assert np.isnan(measured.pressure).all()
     assert_allclose(measured.total, measured_on_frames(plates, swaying).total, atol=1e-9)
@@ -147,20 +155,22 @@ def test_plates_at_another_place_are_noted(swaying):
 def test_other_units_masses_and_times_are_noticed(swaying):
     plates = as_plates(swaying)
     scaled = [
-        Plates("p", plates.time, tuple(Plate(p.name, s * p.force, p.point) for p in plates.plates))
+        ForcePlates(
+            "p", plates.time, tuple(ForcePlate(p.name, s * p.force, p.point) for p in plates.plates)
+        )
         for s in (1e-3, 1.3)
     ]
     with pytest.raises(InputError, match="is its unit newton"):
         measured_on_frames(scaled[0], swaying)
     assert any("subject's mass" in n for n in measured_on_frames(scaled[1], swaying).notes)
-    late = Plates("p", plates.time + 100, plates.plates)
+    late = ForcePlates("p", plates.time + 100, plates.plates)
     with pytest.raises(InputError, match="they must overlap"):
         measured_on_frames(late, swaying)
 
 
 def test_a_step_beside_the_plates_is_not_compared(swaying):
     plates = as_plates(swaying)
-    only_first = Plates("p", plates.time, plates.plates[:1])
+    only_first = ForcePlates("p", plates.time, plates.plates[:1])
     measured = measured_on_frames(only_first, swaying)
     assert measured.known[:, 0].all()
     assert not measured.known[:, 1].any()

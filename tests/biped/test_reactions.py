@@ -5,14 +5,16 @@ import numpy as np
 import pytest
 from helpers_biped import person, recording
 from numpy.testing import assert_allclose
+from scipy.ndimage import gaussian_filter1d
 from scipy.spatial import ConvexHull
 
 import stiction
 from stiction import InputError
-from stiction.biped import ground_reactions, subject_of_mechanism, with_soles
-from stiction.biped.export import to_dataset, write_external_loads
-from stiction.biped.plates import read_plates
+from stiction.biped import foot_loads, ground_reactions, subject_of_mechanism, with_soles
+from stiction.biped.grf.plates import read_plates
+from stiction.biped.grf.touch import Ground
 from stiction.mechanism import load_mechanism
+from stiction.report.grf_files import write_external_loads
 
 TIME = np.arange(121) / 60
 HALF = 84.0728 * 9.81 / 2
@@ -40,7 +42,9 @@ def test_raising_the_body_adds_its_acceleration():
     subject = person()
     heave = 0.02 * np.sin(2 * np.pi * TIME)
     motion = recording(subject, TIME, {"base.z": subject.defaults[2] + heave})
-    reactions = ground_reactions(motion, subject, filter="none", level=0.0, gap_tolerance=0.1)
+    reactions = ground_reactions(
+        motion, subject, filter="none", ground=Ground(level=0.0, gap_tolerance=0.1)
+    )
     expected = subject.mass * (9.81 - 0.02 * (2 * np.pi) ** 2 * np.sin(2 * np.pi * TIME))
     inner = slice(5, -5)
     assert_allclose(reactions.force[inner, 2], expected[inner], rtol=1e-5)
@@ -73,7 +77,8 @@ def test_feet_always_sum_to_the_total_and_never_pull():
     changes = {
         n: 0.2 * np.sin(2 * np.pi * rng.uniform(0.3, 1.5) * TIME + rng.uniform(0, 6)) for n in names
     }
-    changes["base.z"] = subject.defaults[2] + 0.1 * np.maximum(np.sin(4 * TIME), 0) ** 2
+    hop = 0.15 - 9.81 / 2 * (TIME % 0.5 - 0.25) ** 2
+    changes["base.z"] = subject.defaults[2] + np.maximum(hop, 0)
     reactions = ground_reactions(recording(subject, TIME, changes), subject, cutoff=6.0)
     shares = reactions.shares
     down = shares.down.any(axis=1)
@@ -85,7 +90,43 @@ def test_feet_always_sum_to_the_total_and_never_pull():
     assert (normal >= 0).all()
     mu = np.maximum(reactions.friction, 1.001 * shares.needed_friction)
     assert (tangential <= mu[:, None] * normal + 1e-8).all()
-    assert (shares.point_force[reactions.touch.nearness == 0] == 0).all()
+
+
+def test_what_a_runner_needs_is_always_borne_and_flight_is_free_fall():
+    """Bouncing on the left and right leg in turn, landing at 1.5 m/s: faster than what rests.
+
+    In flight, at the true frames of it, feet bear next to nothing; in every other frame the feet
+    bear all of the force, also while the sole still comes down.
+    """
+    subject = person()
+    rate, flight, stance = 1000, 0.12, 0.22
+    time = np.arange(2 * rate) / rate
+    phase = time % (flight + stance)
+    speed = 9.81 * flight / 2
+    height = np.where(
+        phase < flight,
+        speed * phase - 9.81 / 2 * phase**2,
+        -speed * stance / np.pi * np.sin(np.pi * (phase - flight) / stance),
+    )
+    side = (time // (flight + stance)).astype(int) % 2
+    changes = {"base.z": subject.defaults[2] + height}
+    for k, name in enumerate(("left", "right")):
+        # A standing leg shortens as the hip comes down; the other is drawn up.
+        standing = (side == k) & (phase >= flight)
+        thigh = 0.45  # m, about
+        bend = np.arccos(np.clip(1 + np.minimum(height, 0) / (2 * thigh), -1, 1))
+        lift = np.where(standing, bend, 1.0)
+        lift = gaussian_filter1d(lift, 0.004 * rate)
+        changes |= {f"{name}_hip_flexion": lift, f"{name}_knee_flexion": 2 * lift}
+        changes |= {f"{name}_ankle_flexion": lift}
+    reactions = ground_reactions(recording(subject, time, changes), subject)
+    shares = reactions.shares
+    needs = reactions.force @ reactions.axes.up > 0.005 * subject.weight
+    assert 0.3 < needs.mean() < 0.95
+    assert_allclose(shares.foot_force.sum(axis=1)[needs], reactions.force[needs], atol=1e-8)
+    assert (shares.foot_force[~needs] == 0).all()
+    by_tolerance = reactions.touch.nearness.max(axis=1) > 0
+    assert (needs & ~by_tolerance).sum() > 10  # what was borne by nobody before
 
 
 def test_pressure_is_inside_the_foot_and_moments_close():
@@ -115,7 +156,7 @@ def test_two_feet_are_never_determined_by_mechanics_alone_and_one_always_is():
     assert not both.determined.any()
     # One leg lifted: knee and hip bent by sixty degrees.
     lifted = recording(subject, TIME, {"right_hip_flexion": 1.0, "right_knee_flexion": 1.0})
-    one = ground_reactions(lifted, subject, level=0.0)
+    one = ground_reactions(lifted, subject, ground=Ground(level=0.0))
     assert one.shares.determined.all()
     assert_allclose(load(one)[:, one.feet.index("right")], 0, atol=0)
     assert_allclose(load(one)[:, one.feet.index("left")], 2 * HALF, rtol=1e-9)
@@ -125,7 +166,7 @@ def test_a_force_beyond_the_friction_cone_is_carried_and_reported():
     subject = person()
     push = 0.05 * np.sin(8 * TIME)
     motion = recording(subject, TIME, {"base.x": push})
-    reactions = ground_reactions(motion, subject, friction=0.1, filter="none")
+    reactions = ground_reactions(motion, subject, ground=Ground(friction=0.1), filter="none")
     assert any("more friction than 0.1" in n for n in reactions.notes)
     assert reactions.shares.needed_friction.max() > 0.1
     assert_allclose(reactions.shares.foot_force.sum(1), reactions.force, atol=1e-8)
@@ -192,10 +233,11 @@ def test_points_of_soles_may_be_given_in_a_table(tmp_path):
 def test_results_are_written_for_others_to_read(tmp_path):
     subject = person()
     reactions = ground_reactions(recording(subject, TIME), subject)
-    data = to_dataset(reactions)
+    data = reactions.to_dataset()
     assert_allclose(data.foot_force.sel(foot="left", axis="z"), HALF, rtol=1e-9)
     assert data.q.sizes == {"time": 121, "coordinate": 39}
-    write_external_loads(reactions, tmp_path / "grf.mot", tmp_path / "grf.xml")
+    loads = foot_loads(reactions, None, "motion")
+    write_external_loads(reactions, loads, tmp_path / "grf.mot", tmp_path / "grf.xml")
     plates = read_plates(tmp_path / "grf.xml")
     assert [p.body for p in plates.plates] == ["left_foot", "right_foot"]
     assert_allclose(plates.plates[0].force[:, 2], HALF, rtol=1e-8)
@@ -205,10 +247,6 @@ def test_results_are_written_for_others_to_read(tmp_path):
     ("options", "message"),
     [
         ({"split": "halves"}, "no split 'halves'"),
-        ({"friction": 0.0}, "`friction` must be a positive number"),
-        ({"gap_tolerance": -1.0}, "`gap_tolerance`"),
-        ({"speed_tolerance": float("nan")}, "`speed_tolerance`"),
-        ({"start": 5.0}, "at least two rows"),
         ({"angles": "turns"}, "`angles` must be 'degrees' or 'radians'"),
     ],
 )
@@ -216,3 +254,22 @@ def test_impossible_options_are_refused(options, message):
     subject = person()
     with pytest.raises(InputError, match=message):
         ground_reactions(recording(subject, TIME), subject, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"friction": 0.0}, "`friction` must be a positive number"),
+        ({"gap_tolerance": -1.0}, "`gap_tolerance`"),
+        ({"speed_tolerance": float("nan")}, "`speed_tolerance`"),
+    ],
+)
+def test_impossible_ground_is_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        Ground(**options)
+
+
+def test_a_part_without_rows_is_refused():
+    subject = person()
+    with pytest.raises(InputError, match="at least two rows"):
+        ground_reactions(recording(subject, TIME).between(5.0, None), subject)

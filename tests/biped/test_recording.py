@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose
 
 from stiction import InputError
 from stiction.biped import read_osim
-from stiction.biped.coordinates import coordinates_of
-from stiction.biped.recording import Table, make_even, read_text_table, read_trc
+from stiction.biped.subject.coordinates import coordinates_of
+from stiction.biped.subject.markers import read_markers
+from stiction.tables import Table, make_even, read_table
 
 HEADER = "Coordinates\nversion=1\nnRows={rows}\nnColumns=3\ninDegrees={degrees}\nendheader\n"
 
@@ -21,12 +22,12 @@ def storage(path, rows, degrees="yes", labels="time\ta\tb"):
 
 def test_storage_files_say_their_unit(tmp_path):
     rows = [(0.0, 1.0, 2.0), (0.1, 3.0, 4.0)]
-    table = read_text_table(storage(tmp_path / "a.mot", rows))
+    table = read_table(storage(tmp_path / "a.mot", rows)).by_time()
     assert table.degrees is True
     assert table.names == ("a", "b")
     assert_allclose(table.time, [0, 0.1])
     assert_allclose(table.column("b"), [2, 4])
-    assert read_text_table(storage(tmp_path / "b.sto", rows, degrees="no")).degrees is False
+    assert read_table(storage(tmp_path / "b.sto", rows, degrees="no")).degrees is False
 
 
 def test_older_headers_are_understood(tmp_path):
@@ -35,7 +36,7 @@ def test_older_headers_are_understood(tmp_path):
         "name old.mot\ndatacolumns 2\ndatarows 2\nrange 0 1\nAngles are in degrees.\nendheader\n\n"
         "   time \t a\n 0\t1\n 1\t2\n"
     )
-    table = read_text_table(path)
+    table = read_table(path).by_time()
     assert table.degrees is True
     assert table.names == ("a",)
 
@@ -43,13 +44,13 @@ def test_older_headers_are_understood(tmp_path):
 def test_a_wrong_row_count_is_noted(tmp_path):
     path = storage(tmp_path / "a.mot", [(0, 1, 2), (1, 2, 3)])
     path.write_text(path.read_text().replace("nRows=2", "nRows=9"))
-    assert "says 9 rows, there are 2" in read_text_table(path).notes[0]
+    assert "says 9 rows, there are 2" in read_table(path).by_time().notes[0]
 
 
 def test_csv_labels_carry_units(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("# a comment\nTime [ms],knee (deg),x [mm],plain\n0,90,1500,7\n10,180,500,8\n")
-    table = read_text_table(path)
+    table = read_table(path).by_time()
     assert_allclose(table.time, [0, 0.01])
     assert_allclose(table.column("knee"), [np.pi / 2, np.pi])
     assert_allclose(table.column("x"), [1.5, 0.5])
@@ -61,7 +62,7 @@ def test_csv_labels_carry_units(tmp_path):
 def test_csv_separators(tmp_path, separator):
     path = tmp_path / "a.csv"
     path.write_text(f"time{separator}a\n0{separator}1\n1{separator}\n2{separator}3\n")
-    column = read_text_table(path).column("a")
+    column = read_table(path).by_time().column("a")
     assert np.isnan(column[1])
     assert_allclose(column[[0, 2]], [1, 3])
 
@@ -85,14 +86,16 @@ def test_broken_files_are_refused_in_one_line(name, tmp_path):
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(InputError) as error:
-        read_text_table(path)
+        read_table(path).by_time()
     assert "\n" not in str(error.value)
     assert name in str(error.value)
 
 
 def table(time, *columns, names="abc", degrees=None):
     values = np.stack(columns, axis=1).astype(float)
-    return Table("t.mot", np.asarray(time, float), tuple(names[: len(columns)]), values, degrees)
+    return Table.recording(
+        "t.mot", np.asarray(time, float), tuple(names[: len(columns)]), values, degrees=degrees
+    )
 
 
 def test_even_recordings_stay_as_they_are():
@@ -171,7 +174,9 @@ def motion(subject, degrees, drop=(), rename=None, **changes):
     names, values = columns_of(subject, **changes)
     kept = [i for i, n in enumerate(names) if n not in drop]
     labels = tuple((rename or {}).get(names[i], names[i]) for i in kept)
-    return Table("m.mot", np.arange(len(values)) / 60, labels, values[:, kept], degrees)
+    return Table.recording(
+        "m.mot", np.arange(len(values)) / 60, labels, values[:, kept], degrees=degrees
+    )
 
 
 SUBJECT = read_osim(EVERY_JOINT)
@@ -189,12 +194,12 @@ def test_degrees_become_radians_and_lengths_stay():
 def test_paths_of_opensim_are_understood():
     paths = {n: f"/jointset/some_joint/{n}/value" for n in INDEX}
     recording = motion(SUBJECT, False, rename=paths, hinge=0.7)
-    speed = Table(
+    speed = Table.recording(
         "m.mot",
         recording.time,
         (*recording.names, "/jointset/some_joint/hinge/speed"),
         np.concatenate([recording.values, np.full((20, 1), 9.0)], axis=1),
-        False,
+        degrees=False,
     )
     q, notes = coordinates_of(speed, SUBJECT)
     assert_allclose(q[:, INDEX["hinge"]], 0.7)
@@ -262,12 +267,12 @@ def test_roll_pitch_and_yaw_stand_for_a_quaternion():
     names, values = columns_of(subject)
     kept = [i for i, n in enumerate(names) if not n.startswith("base.q")]
     turns = np.tile([10.0, 20.0, 30.0], (20, 1))
-    recording = Table(
+    recording = Table.recording(
         "m.csv",
         np.arange(20) / 60,
         (*(names[i] for i in kept), "base.roll", "base.pitch", "base.yaw"),
         np.concatenate([values[:, kept], turns], axis=1),
-        True,
+        degrees=True,
     )
     q, _ = coordinates_of(recording, subject)
     at = names.index("base.qw")
@@ -285,7 +290,9 @@ def test_quaternions_that_flip_are_the_same_turn():
     names, values = columns_of(subject)
     at = names.index("base.qw")
     values[10:, at : at + 4] *= -1
-    q, _ = coordinates_of(Table("m", np.arange(20) / 60, tuple(names), values, False), subject)
+    q, _ = coordinates_of(
+        Table.recording("m", np.arange(20) / 60, tuple(names), values, degrees=False), subject
+    )
     assert_allclose(np.diff(q[:, at : at + 4], axis=0), 0, atol=0)
 
 
@@ -303,13 +310,13 @@ TRC = (
 def test_trc_files_give_metres_and_gaps(tmp_path):
     path = tmp_path / "a.trc"
     path.write_text(TRC)
-    markers = read_trc(path)
+    markers = read_markers(path)
     assert markers.names == ("Heel", "Toe")
     assert_allclose(markers.position[0], [[1, 2, 3], [4, 5, 6]])
     assert np.isnan(markers.position[1, 1]).all()
     path.write_text(TRC.replace("\tmm\t", "\tinch\t"))
     with pytest.raises(InputError, match="mm, cm or m, got 'inch'"):
-        read_trc(path)
+        read_markers(path)
     path.write_text("nothing")
     with pytest.raises(InputError, match="five header lines"):
-        read_trc(path)
+        read_markers(path)

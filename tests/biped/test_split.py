@@ -12,13 +12,13 @@ from jax.test_util import check_grads
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from stiction.biped.split import (
+from stiction.biped.grf.split import (
     PIVOT_SLACK,
     SLACK,
-    project_to_cone,
     split_reaction,
     split_shares,
 )
+from stiction.complementarity import cone_projection_derivative, project_to_cone
 
 N_POINTS = 6
 FEET = np.repeat(np.eye(2), N_POINTS // 2, axis=0)
@@ -198,7 +198,7 @@ def test_shares_keep_each_foots_force(problem, part):
 @given(st.lists(st.floats(-3, 3), min_size=3, max_size=3), st.floats(0.05, 2.0))
 def test_projection_is_the_nearest_point_of_the_cone(x, mu):
     x = np.array(x)
-    p = np.asarray(project_to_cone(jnp.asarray(x), jnp.asarray(mu))[0])
+    p = np.asarray(project_to_cone(jnp.asarray(x), jnp.asarray(mu)))
     r, tolerance = x - p, 1e-12 * (1 + np.abs(x).max())
     assert np.linalg.norm(p[:2]) <= mu * p[2] + tolerance
     assert abs(r @ p) <= 10 * tolerance
@@ -207,9 +207,19 @@ def test_projection_is_the_nearest_point_of_the_cone(x, mu):
 
 @pytest.mark.parametrize("x", [[0.1, 0.2, 1.0], [1.0, -0.5, 0.3], [0.5, 0.1, -0.2]])
 def test_the_projections_derivative_is_its_derivative(x):
-    x, mu = jnp.array(x), jnp.asarray(0.6)
-    _, D = project_to_cone(x, mu)
-    expected = jax.jacfwd(lambda x: project_to_cone(x, mu)[0])(x)
+    """Of the closed form: beside the cone with u = x_t / |x_t|, c = (μ u, 1), s = c·x / (1 + μ²),
+
+    P' = c cᵀ / (1 + μ²) + μ s / |x_t| (1 - u uᵀ)_t; the identity inside.
+    """
+    x, mu = np.array(x), 0.6
+    size = np.hypot(*x[:2])
+    u = x[:2] / size
+    c = np.array([*(mu * u), 1.0])
+    across = np.array([-u[1], u[0], 0.0])
+    s = c @ x / (1 + mu**2)
+    beside = np.outer(c, c) / (1 + mu**2) + mu * s / size * np.outer(across, across)
+    expected = np.eye(3) if size <= mu * x[2] else beside
+    D = cone_projection_derivative(jnp.asarray(x), jnp.asarray(mu))
     assert_allclose(D, expected, atol=1e-12)
 
 

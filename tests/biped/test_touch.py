@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from stiction.biped.stretches import stretches
-from stiction.biped.touch import touching
-from stiction.biped.transition import fade, inside_cones, smooth_transition
+from stiction.biped.grf.touch import Ground, touching
+from stiction.biped.grf.transition import fade, inside_cones, smooth_transition
+from stiction.tables import intervals
 
 UP = np.array([0.0, 0.0, 1.0])
 TIME = np.arange(400) / 100
@@ -46,19 +46,19 @@ def test_belt_and_level_are_found_from_the_motion(belt, level):
 
 def test_the_ground_may_be_given():
     position, velocity, _ = walking_point(level=0.02)
-    touch = touching(position, velocity, UP, level=0.0)
+    touch = touching(position, velocity, UP, Ground(level=0.0))
     assert_allclose(touch.gap.min(), 0.02)
 
 
 def test_nearness_falls_evenly_to_the_tolerances():
     gap = np.array([-0.01, 0.0, 0.015, 0.03, 0.05])
     position = np.stack([0 * gap, 0 * gap, gap], axis=1)[None].repeat(20, axis=0)
-    still = touching(position, 0 * position, UP, level=0.0)
+    still = touching(position, 0 * position, UP, Ground(level=0.0))
     assert_allclose(still.nearness[0], [1, 1, 0.5, 0, 0])
     moving = 0 * position
     moving[1, :, 1] = 0.25
     moving[2, :, 1] = 1.0
-    slow = touching(position, moving, UP, level=0.0, speed_tolerance=1.0)
+    slow = touching(position, moving, UP, Ground(level=0.0, speed_tolerance=1.0))
     assert_allclose(slow.nearness[1], [0.75, 0.75, 0.375, 0, 0])
     assert_allclose(slow.nearness[2], 0)
 
@@ -119,9 +119,9 @@ def test_shares_that_are_inside_stay():
 
 
 @given(st.lists(st.booleans(), max_size=30))
-def test_stretches_cover_what_holds_and_are_apart(holds):
+def test_intervals_cover_what_holds_and_are_apart(holds):
     holds = np.array(holds, bool)
-    found, covered = stretches(holds), np.zeros(len(holds), bool)
+    found, covered = intervals(holds), np.zeros(len(holds), bool)
     for first, after in found:
         assert first < after
         covered[first:after] = True

@@ -1,4 +1,11 @@
-"""Open recordings of walking, against their force plates and against OpenSim."""
+"""Open recordings of walking, against their force plates and against OpenSim.
+
+Nobody knows the true forces of these steps: plates, markers and models each have errors. Bounds
+are therefore of two kinds. Where another program was run on the same recording its error is the
+bound, with a margin. Elsewhere the bound is what was reached (the tables of docs/grf.md) with a
+margin of a fifth to a half: room for another cut-off or another SciPy, none for a lost foot, a
+wrong sign or a wrong unit, which cost far more.
+"""
 
 import functools
 from pathlib import Path
@@ -15,7 +22,7 @@ from stiction.biped import (
     read_motion,
     read_plates,
 )
-from stiction.biped.recording import make_even, read_text_table
+from stiction.tables import make_even, read_table
 
 pytestmark = pytest.mark.shared
 
@@ -36,18 +43,18 @@ def errors(comparison, of, key="RMSE [% BW]"):
 
 
 def test_walk23_total_force_is_near_what_opensim_reaches(shared_data):
-    """The honest recording: kinematics that never saw a force. At most one per cent worse."""
+    """The honest recording: kinematics that never saw a force. 2.5, 3.7 and 1.8 were reached."""
     _, _, comparison = walked(shared_data, "walk23")
     for direction, error in errors(comparison, "total").items():
-        assert error < OPENSIM[direction] + 1.0, (direction, error)
+        assert error < OPENSIM[direction] + 0.4, (direction, error)
 
 
 @pytest.mark.parametrize(
     ("name", "limits"),
     [
-        # Kinematics adjusted to the forces: near by construction.
+        # Kinematics adjusted to the forces: near by construction, 1.25, 0.95 and 0.62 were reached.
         ("rajagopal", {"forward": 1.5, "vertical": 1.2, "lateral": 0.8}),
-        # A planar model knows no lateral force.
+        # A planar model knows no lateral force. 0.68 and 1.24 were reached.
         ("walk10", {"forward": 1.0, "vertical": 1.5}),
     ],
 )
@@ -60,7 +67,11 @@ def test_other_walks_total_force(shared_data, name, limits):
 
 @pytest.mark.parametrize("name", WALKS)
 def test_each_foots_vertical_force(shared_data, name):
-    """In single support within 8 % of body weight (walk23's bound); correlated in all frames."""
+    """In single support within 8 % of body weight; correlated in all frames.
+
+    3.7 % was reached; the 38-DOF human, whose masses are nobody's, shares the bound below. Over all
+    frames the split counts too: 4.6 % and a correlation of 0.995 at worst were reached.
+    """
     _, _, comparison = walked(shared_data, name)
     for foot in ("left", "right"):
         assert errors(comparison, foot, "single support [% BW]")["vertical"] < 8
@@ -74,9 +85,11 @@ def test_whole_steps_are_m_shaped_as_the_plates_say(shared_data, name):
     assert comparison.stances
     for row in comparison.stances:
         for peak in ("first peak", "valley", "second peak"):
-            # A tenth of body weight, and a twentieth of a second (three frames of walk23).
+            # 85 N, an eighth of body weight, and a twentieth of a second were reached: three frames
+            # of walk23, whose low-pass cannot place a peak better.
             assert abs(row[f"{peak} computed [N]"] - row[f"{peak} measured [N]"]) < 95
             assert abs(row[f"{peak} computed [s]"] - row[f"{peak} measured [s]"]) < 0.051
+        # An M and no plateau: 0.76 at most was reached.
         assert row["valley computed [N]"] < 0.9 * row["first peak computed [N]"]
         assert row["valley computed [N]"] < 0.9 * row["second peak computed [N]"]
 
@@ -107,6 +120,7 @@ def test_pressure_is_inside_the_foot_whenever_loaded(shared_data, name):
         down = reactions.shares.down[:, k]
         reach = (reactions.touch.position[down][:, feet == foot] @ level).max(axis=1)
         assert (reactions.shares.pressure[down, k] @ level <= reach + 1e-9).all()
+    # Less than half the breadth of a foot, 10 cm; 33 mm at worst was reached.
     for row in comparison.pressure:
         assert row["forward RMSE [mm]"] < 45
         assert row["lateral RMSE [mm]"] < 45
@@ -120,6 +134,8 @@ def test_the_pivot_is_the_best_split_of_the_forward_force(shared_data):
             _, _, comparison = walked(shared_data, name, split=split)
             rows = [errors(comparison, foot) for foot in ("left", "right")]
             total[split] = {d: np.mean([r[d] for r in rows]) for d in rows[0]}
+        # Better by nearly half at least, or the default would not be worth its assumption: 0.50 and
+        # 0.42 of the others' errors were reached. The vertical force it leaves as it is.
         assert total["pivot"]["forward"] < 0.6 * total["least-norm"]["forward"]
         assert total["pivot"]["vertical"] < 0.6 * total["smooth"]["vertical"]
         assert abs(total["pivot"]["vertical"] - total["least-norm"]["vertical"]) < 0.3
@@ -128,13 +144,13 @@ def test_the_pivot_is_the_best_split_of_the_forward_force(shared_data):
 def test_published_residuals_of_walk23_are_met(shared_data):
     """OpenSim's regression reference: the pelvis' residual force is our force less the plates'.
 
-    The reference filters at 6 Hz with another filter and rounds the ends otherwise: within a few
-    per cent of body weight away from the start of the motion at 0.5 s.
+    The reference filters at 6 Hz with another filter and rounds the ends otherwise: within two per
+    cent of body weight away from the start of the motion at 0.5 s.
     """
     reactions, _, _ = walked(shared_data, "walk23", filter="butterworth", cutoff=6.0)
     folder = shared_data / "gait_subject01_walk23"
-    reference = read_text_table(folder / "std_subject01_InverseDynamics.sto")
-    plates = make_even(read_text_table(folder / "subject01_walk1_grf.mot"))
+    reference = read_table(folder / "std_subject01_InverseDynamics.sto").by_time()
+    plates = make_even(read_table(folder / "subject01_walk1_grf.mot").by_time())
     inside = (reference.time > 0.7) & (reference.time < 1.59)
     for axis, name in enumerate(("pelvis_tx_force", "pelvis_ty_force", "pelvis_tz_force")):
         residual = reference.column(name)[inside]
@@ -174,7 +190,7 @@ def test_treadmill_and_floor_are_told_apart(shared_data):
 
 
 def test_the_human_of_38_degrees_of_freedom_walks_as_well(shared_data):
-    """De Leva's segments instead of the scaled model: errors of the same size."""
+    """De Leva's segments instead of the scaled model: errors of the same size, the same bounds."""
     subject, files = person(1.80, 72.6, "hinged"), WALKS["walk23"]
     motion = read_motion(shared_data / files["motion"], subject)
     reactions = ground_reactions(motion, subject)
@@ -191,9 +207,10 @@ def test_markers_alone_give_the_forces(shared_data):
     files, subject = WALKS["rajagopal"], walker(shared_data, "rajagopal")
     motion = read_motion(shared_data / "gait_rajagopal_walk" / "markers_walk.trc", subject)
     assert "41 markers" in motion.notes[0]
-    reactions = ground_reactions(motion, subject, start=0.45, end=1.8)
+    reactions = ground_reactions(motion.between(0.45, 1.8), subject)
     measured = measured_on_frames(read_plates(shared_data / files["plates"]), reactions)
     found = errors(compare(reactions, measured), "total")
+    # Unadjusted markers: 2.7, 4.4 and 3.3 were reached, twice to five times the adjusted errors.
     assert found["vertical"] < 6
     assert found["forward"] < 5
     assert found["lateral"] < 4

@@ -4,7 +4,22 @@ import json
 
 import pytest
 
+import stiction
 from stiction.cli.app import main
+
+# A mass of 3 kg on a leg that a motor stretches; its foot weighs 1 kg.
+POINT_MASS = """
+<mujoco model="hopper"><worldbody>
+  <geom name="floor" type="plane" size="1 1 .1"/>
+  <body name="top" pos="0 0 .5"><joint name="z" type="slide" axis="0 0 1"/>
+    <geom type="sphere" size=".05" mass="3" contype="0" conaffinity="0"/>
+    <body name="foot" pos="0 0 -.5"><joint name="leg" type="slide" axis="0 0 1" range="-.2 .2"/>
+      <geom type="sphere" size=".01" mass="1" contype="0" conaffinity="0"/><site name="toe"/></body>
+  </body></worldbody>
+  <actuator><motor name="push" joint="leg" {limit}/></actuator></mujoco>
+"""
+
+NEWTON_HOPPER = POINT_MASS.format(limit='ctrlrange="-100 100"')
 
 
 class Outcome:
@@ -16,6 +31,19 @@ class Outcome:
     @property
     def json(self):
         return json.loads(self.out)
+
+
+def assert_envelope(answer: dict, command: str) -> None:
+    """The JSON of a command that succeeded says first what it is; then comes the answer."""
+    head = ["schema", "command", "version", "success"]
+    assert list(answer)[:4] == head
+    assert [answer[k] for k in head] == [
+        f"stiction.{command}/1",
+        command,
+        stiction.__version__,
+        True,
+    ]
+    assert len(answer) > 4
 
 
 @pytest.fixture

@@ -1,23 +1,13 @@
 """`stiction capability` and `stiction posture`: answers, and bad questions."""
 
 import pytest
-
-POINT_MASS = """
-<mujoco model="hopper"><worldbody>
-  <geom name="floor" type="plane" size="1 1 .1"/>
-  <body name="top" pos="0 0 .5"><joint name="z" type="slide" axis="0 0 1"/>
-    <geom type="sphere" size=".05" mass="3" contype="0" conaffinity="0"/>
-    <body name="foot" pos="0 0 -.5"><joint name="leg" type="slide" axis="0 0 1" range="-.2 .2"/>
-      <geom type="sphere" size=".01" mass="1" contype="0" conaffinity="0"/><site name="toe"/></body>
-  </body></worldbody>
-  <actuator><motor name="push" joint="leg" {limit}/></actuator></mujoco>
-"""
+from helpers_cli import NEWTON_HOPPER, POINT_MASS
 
 
 @pytest.fixture
 def hopper(tmp_path):
     path = tmp_path / "hopper.xml"
-    path.write_text(POINT_MASS.format(limit='ctrlrange="-100 100"'))
+    path.write_text(NEWTON_HOPPER)
     return path
 
 

@@ -78,7 +78,6 @@ def broken(tmp_path):
     (tmp_path / "model.osim").write_text("<OpenSimDocument/>")
     return {
         "no motion": ((tmp_path / "absent.mot", *HUMAN), "no file"),
-        "no model": ((good,), "--model"),
         "unknown scene": ((good, "--model", "robot"), "no scene or file 'robot'"),
         "broken osim": ((good, "--model", tmp_path / "model.osim"), "<Model>"),
         "absent osim": ((good, "--model", "absent.osim"), "no file"),
@@ -92,7 +91,7 @@ def broken(tmp_path):
         "filter": ((good, *HUMAN, "--filter", "kalman"), "no filter 'kalman'"),
         "cutoff": ((good, *HUMAN, "--cutoff", "-1"), "`cutoff`"),
         "split": ((good, *HUMAN, "--split", "coin"), "no split 'coin'"),
-        "friction": ((good, *HUMAN, "--friction", "0"), "`friction`"),
+        "friction": ((good, *HUMAN, "--mu", "0"), "`friction`"),
         "angles": ((good, *HUMAN, "--angles", "turns"), "`angles`"),
         "start": ((good, *HUMAN, "--start", "99"), "at least two rows"),
         "contacts": ((good, *HUMAN, "--contacts", "absent.csv"), "no file"),
@@ -101,7 +100,7 @@ def broken(tmp_path):
 
 
 CASES = [
-    "no motion", "no model", "unknown scene", "broken osim", "absent osim", "set on osim",
+    "no motion", "unknown scene", "broken osim", "absent osim", "set on osim",
     "wrong suffix", "no columns", "no base", "time backwards", "gap", "holes", "filter", "cutoff",
     "split", "friction", "angles", "start", "contacts", "plates",
 ]  # fmt: skip

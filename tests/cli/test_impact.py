@@ -1,6 +1,7 @@
 """`stiction impact`."""
 
 import pytest
+from helpers_cli import assert_envelope
 
 
 @pytest.fixture
@@ -16,6 +17,7 @@ def by_law(cli):
 def test_the_double_pendulum_gains_energy_without_control_only(by_law):
     """Numbers computed from the equations, apart from this project, to the digits shown."""
     result, laws = by_law("--set", "contact.restitution=1", "--set", "contact.energetic=1")
+    assert_envelope(result, "impact")
     assert result["t"] == pytest.approx(0.515353, abs=1e-6)
     assert result["kinetic_before"] == pytest.approx(66.0307, abs=1e-4)
     assert result["velocity_before"]["tip"] == pytest.approx([-5.79523, -6.13513], abs=1e-5)

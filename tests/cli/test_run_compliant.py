@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from stiction import InputError, read_scenario
+from stiction import InputError, scene
 from stiction.laws import AsymmetricHuntCrossley, Bristle, Flores, HuntCrossley, Stribeck, impact
-from stiction.scenes.contact import build_contacts, build_law
-from stiction.scenes.run import build_mechanism
+from stiction.scenes import parse_settings
 
 
 def test_the_foot_does_what_the_document_says(cli, tmp_path):
@@ -61,10 +60,7 @@ def test_the_foot_does_what_the_document_says(cli, tmp_path):
 
 
 def law_of(*overrides: str):
-    scenario, folder = read_scenario("box", ["contact.law=compliant", *overrides])
-    mechanism = build_mechanism(scenario, folder)
-    contacts = build_contacts(scenario, mechanism, folder)
-    return build_law(scenario, contacts)
+    return scene("box", parse_settings(["contact.law=compliant", *overrides])).law
 
 
 def test_fields_become_laws():

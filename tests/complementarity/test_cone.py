@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stiction._errors import InputError, RunError
+from stiction._base.errors import InputError, RunError
 from stiction.complementarity import (
-    RESULTS,
+    SOLVE_RESULTS,
     cone_errors,
     cone_residual,
     project_to_cone,
@@ -52,7 +52,7 @@ def test_random_contacts_obey_coulombs_law(rng, n_contacts, count, redundant):
     freedoms = max(3, 2 * n_contacts) if redundant else None
     W, b, mu = lcp_problems.contacts(rng, count, n_contacts, freedoms=freedoms)
     solution = solve_batch(W, b, mu)
-    assert np.all(np.asarray(solution.result == RESULTS.successful))
+    assert np.all(np.asarray(solution.result == SOLVE_RESULTS.successful))
     for name, error in coulomb_errors(W, b, mu, np.asarray(solution.value)).items():
         assert error.max() <= SOLVED, name
 
@@ -116,7 +116,7 @@ def test_mass_ratios_of_ten_thousand_are_solved_or_said(mu, heaviest):
     gamma = np.asarray(solution.value).reshape(4, 3)
     assert np.all(np.isfinite(gamma))
     assert np.isclose(solution.residual, cone_residual(W, b, mus, solution.value), atol=1e-15)
-    assert solution.result == RESULTS.successful
+    assert solution.result == SOLVE_RESULTS.successful
     assert float(solution.residual) <= 1e-10 * np.abs(b).max()
     # Each contact stops all that stands on it; friction cannot change that in a straight stack.
     np.testing.assert_allclose(gamma[:, 2], 0.01 * np.cumsum(mass[::-1])[::-1], rtol=1e-6)
@@ -127,7 +127,7 @@ def test_a_hundred_contacts_in_a_stack():
     W, b, mus, mass = lcp_problems.stack_of_spheres(100, mu=0.5)
     solution = solve_cone(W, b, mus, throw=False)
     assert np.all(np.isfinite(solution.value))
-    assert solution.result == RESULTS.successful
+    assert solution.result == SOLVE_RESULTS.successful
     normal = np.asarray(solution.value).reshape(100, 3)[:, 2]
     np.testing.assert_allclose(normal, 0.01 * np.cumsum(mass[::-1])[::-1], rtol=1e-6)
 
@@ -138,7 +138,7 @@ def test_admm_comes_to_the_same_velocities(rng):
     admm = jax.vmap(
         lambda W, b, mu: solve_cone(W, b, mu, method="admm", tolerance=1e-8, throw=False)
     )(W, b, mu)
-    solved = np.asarray(admm.result == RESULTS.successful)
+    solved = np.asarray(admm.result == SOLVE_RESULTS.successful)
     assert solved.mean() >= 0.9
     for name, error in coulomb_errors(W, b, mu, np.asarray(admm.value)).items():
         assert error[solved].max() <= 1e-6, name
@@ -167,7 +167,7 @@ def test_a_good_guess_saves_work(rng):
 
 def test_failures_are_said():
     W, b, mu = np.eye(12), np.tile([1.0, 0, -1], 4), np.full(4, 0.5)
-    assert solve_cone(W, b * np.nan, mu, throw=False).result == RESULTS.nonfinite
+    assert solve_cone(W, b * np.nan, mu, throw=False).result == SOLVE_RESULTS.nonfinite
     # The floor cannot be moved and the point cannot stop: no solution exists.
     with pytest.raises(RunError, match="residual"):
         solve_cone(np.zeros((12, 12)), b, mu)

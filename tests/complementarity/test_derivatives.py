@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from jax.test_util import check_grads
 
-from stiction.complementarity import lcp_residual, solve_cone, solve_impact, solve_lcp
+from stiction.complementarity import lcp_residual, solve_cone, solve_lcp
+from stiction.impacts import solve_impact
 
 # Central differences with the step of `check_grads` (1e-5) of functions with curvatures up to 1e3.
 NEAR = {"atol": 1e-5, "rtol": 1e-5}

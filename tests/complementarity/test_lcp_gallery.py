@@ -9,8 +9,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from stiction._errors import InputError, RunError
-from stiction.complementarity import RESULTS, enumerate_lcp, solve_lcp
+from stiction._base.errors import InputError, RunError
+from stiction.complementarity import SOLVE_RESULTS, enumerate_lcp, solve_lcp
 from stiction.complementarity.lcp import LcpMethod
 
 METHODS = get_args(LcpMethod)
@@ -60,11 +60,11 @@ def test_success_is_a_listed_solution_and_promises_are_kept(method, name):
     M, q, listed = padded(name)
     solution = solve_lcp(M, q, method=method, throw=False)
     z = np.asarray(solution.value)
-    solved = bool(solution.result == RESULTS.successful)
+    solved = bool(solution.result == SOLVE_RESULTS.successful)
     if problem["kind"] in PROMISED[method] and solvable(problem) and (method, name) not in TOO_SLOW:
         assert solved
     if not solved:
-        assert RESULTS[solution.result]
+        assert SOLVE_RESULTS[solution.result]
         return
     assert solvable(problem)
     w = M @ z + q
@@ -80,7 +80,7 @@ def test_success_is_a_listed_solution_and_promises_are_kept(method, name):
 def test_lemke_reports_a_ray_where_nothing_can_be_found(name):
     M, q, _ = padded(name)
     solution = solve_lcp(M, q, throw=False)
-    assert solution.result == RESULTS.ray_termination
+    assert solution.result == SOLVE_RESULTS.ray_termination
     with pytest.raises(RunError, match="ended on a ray"):
         solve_lcp(M, q)
 
@@ -106,7 +106,7 @@ def test_murtys_problem_stays_within_its_number_of_bases():
 def test_too_few_iterations_are_said():
     M, q, _ = arrays("obstacle-12")
     solution = solve_lcp(M, q, max_iterations=2, throw=False)
-    assert solution.result == RESULTS.max_iterations_reached
+    assert solution.result == SOLVE_RESULTS.max_iterations_reached
     assert float(solution.residual) > 1e-3
 
 
@@ -116,8 +116,8 @@ def test_nan_and_inf_are_said(method, bad):
     M, q, _ = padded("two-by-two")
     bad_M, bad_q = M.copy(), q.copy()
     bad_M[0, 1] = bad_q[0] = bad
-    assert solve_lcp(bad_M, q, method=method, throw=False).result == RESULTS.nonfinite
-    assert solve_lcp(M, bad_q, method=method, throw=False).result == RESULTS.nonfinite
+    assert solve_lcp(bad_M, q, method=method, throw=False).result == SOLVE_RESULTS.nonfinite
+    assert solve_lcp(M, bad_q, method=method, throw=False).result == SOLVE_RESULTS.nonfinite
 
 
 def test_wrong_requests_name_the_argument():

@@ -8,7 +8,7 @@ import lcp_problems
 import numpy as np
 import pytest
 
-from stiction.complementarity import RESULTS, enumerate_lcp
+from stiction.complementarity import SOLVE_RESULTS, enumerate_lcp
 
 SIZES = (2, 3, 8, 24, 40, 72)
 # Residual over max |q|. Pivoting ends at a few hundred roundings; the issue asks for 1e-9.
@@ -18,7 +18,7 @@ SOLVED = 1e-9
 def solve(M, q):
     solution = lcp_problems.solve_all(M, q)
     z = np.asarray(solution.value)
-    assert np.all(np.asarray(solution.result == RESULTS.successful))
+    assert np.all(np.asarray(solution.result == SOLVE_RESULTS.successful))
     assert lcp_problems.residuals(M, q, z).max() <= SOLVED
     return z, solution
 
@@ -85,9 +85,9 @@ def test_the_lexicographic_rule_never_returns_to_a_dictionary(rng, n):
     q = rng.integers(-1, 1, (2000, n)).astype(float)
     q[:, 0] = -1
     solution = lcp_problems.solve_all(M, q)
-    assert not np.any(np.asarray(solution.result == RESULTS.max_iterations_reached))
+    assert not np.any(np.asarray(solution.result == SOLVE_RESULTS.max_iterations_reached))
     assert np.asarray(solution.iterations).max() <= min(3 * 2**n, 100)
-    solved = np.asarray(solution.result == RESULTS.successful)
+    solved = np.asarray(solution.result == SOLVE_RESULTS.successful)
     assert 0.4 < solved.mean() < 0.8  # others have no solution, or one that this path misses
 
 
@@ -95,7 +95,7 @@ def test_the_lexicographic_rule_never_returns_to_a_dictionary(rng, n):
 def test_unsolvable_problems_end_on_a_ray(rng, n):
     M, q = lcp_problems.unsolvable(rng, 100, n)
     solution = lcp_problems.solve_all(M, q)
-    assert np.all(np.asarray(solution.result == RESULTS.ray_termination))
+    assert np.all(np.asarray(solution.result == SOLVE_RESULTS.ray_termination))
     assert np.asarray(solution.residual).min() > 1e-3
 
 

@@ -7,14 +7,9 @@ import lcp_problems
 import numpy as np
 import pytest
 
-from stiction._errors import InputError
-from stiction.complementarity import (
-    compare_friction,
-    pyramid_lcp,
-    solve_impact,
-    solve_lcp,
-    square_lcp,
-)
+from stiction._base.errors import InputError
+from stiction.complementarity import pyramid_lcp, solve_lcp, square_lcp
+from stiction.impacts import compare_friction, solve_impact
 
 SHAPES = ["cone", "pyramid", "square"]
 

@@ -7,13 +7,23 @@ import numpy as np
 import pytest
 from known_models import planar_block, row_of_balls
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
 
 import stiction
 from stiction import Compliant, Solver, find_contacts, simulate
-from stiction.engines import RESULTS, events_of
+from stiction.engines import RESULTS
 from stiction.engines.forces import OPEN, SLIP, STICK
-from stiction.laws import Bristle, HuntCrossley, LinearSpringDamper, impact
-from stiction.surfaces import Motion, planes, slope_rotation
+from stiction.laws import (
+    AsymmetricHuntCrossley,
+    Bristle,
+    HuntCrossley,
+    LinearSpringDamper,
+    RegularizedCoulomb,
+    Stribeck,
+    impact,
+)
+from stiction.surfaces import SupportMotion, planes, slope_rotation
 
 G = 9.81
 
@@ -80,7 +90,7 @@ def test_rebound_is_the_exact_relations_for_every_exponent(lanes):
     exact = jax.vmap(impact.rebound_speed)(at["speed"], at["dissipation"])
     assert_allclose(run.v[:, -1, 0], exact, rtol=1e-8)
     # The instants of touch and parting are found, not stepped over.
-    times = run.events.time[:, :2]
+    times = run.log.time[:, :2]
     assert_allclose(times[:, 0], 1e-3 / at["speed"], rtol=1e-12)
     assert_allclose(times[:, 1] - times[:, 0], lasts, rtol=1e-8)
     assert_array_equal(run.n_events, 2)
@@ -130,7 +140,7 @@ def test_a_lane_of_a_batch_is_the_same_as_alone(ball, lanes):
         assert_allclose(lane.q, alone.q, atol=1e-12)
         assert_allclose(lane.force, alone.force, rtol=1e-7, atol=1e-6)
         assert_array_equal(lane.modes, alone.modes)
-        kinds = [e.kind for e in events_of(alone, ball[1].names)]
+        kinds = [e.kind for e in alone.events()]
         assert kinds == ["touch", "lift-off"]
 
 
@@ -200,8 +210,8 @@ def test_a_ball_on_a_belt_comes_to_roll(ball):
         <joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>
         <joint name="spin" axis="0 -1 0"/>
         <geom name="ball" type="sphere" size="0.1" mass="2"/></body></worldbody></mujoco>""")
-    belt = Motion(*map(jnp.asarray, (np.zeros((1, 3)), np.zeros((1, 3)), np.zeros(1), np.zeros(1),
-                                     np.array([[1.5, 0.0]]))))  # fmt: skip
+    zero = np.zeros((1, 3))
+    belt = SupportMotion(*map(jnp.asarray, (zero, zero, zero[:, 0], zero[:, 0], [[1.5, 0.0]])))
     ground = planes([np.zeros(3)], [np.eye(3)], ["belt"], belt)
     contacts = find_contacts(mechanism, ground=ground)
     k = 2e4
@@ -220,7 +230,7 @@ def test_a_ball_on_a_belt_comes_to_roll(ball):
     assert_allclose(run.support_work[-1], run.kinetic[-1] + lost, rtol=1e-8)
     assert np.abs(run.ledger_error).max() < 1e-8 * lost
     # Dynamic friction until it rolls, then none.
-    assert [e.kind for e in events_of(run, contacts.names)] == ["stick"]
+    assert [e.kind for e in run.events()] == ["stick"]
     assert int(run.modes[0, 0]) == SLIP
     assert int(run.modes[-1, 0]) == STICK
     assert_allclose(run.force[10, 0], [0.3 * 2 * G, 2 * G], rtol=1e-6)
@@ -236,18 +246,18 @@ def slope():
         <geom type="box" size=".1 .1 .05" mass="2" contype="0" conaffinity="0"/>
         <site name="sole"/></body></worldbody></mujoco>""")
 
-    def run(angle, until):
+    usual = Bristle(mu_static=0.5, stiffness=1e5, damping=900.0)
+
+    def run(angle, until, tangential=usual, **options):
         ground = planes([np.zeros(3)], [slope_rotation(angle)], ["slope"])
         contacts = find_contacts(mechanism, points=["sole"], ground=ground)
-        law = Compliant(
-            HuntCrossley.from_alpha(stiffness=1e5, alpha=0.5),
-            Bristle(mu_static=0.5, stiffness=1e5, damping=900.0),
-        )
+        law = Compliant(HuntCrossley.from_alpha(stiffness=1e5, alpha=0.5), tangential)
         depth = 2 * G * np.cos(angle) / 1e5
         q = -depth * jnp.array([np.sin(angle), np.cos(angle)])
         done = simulate(
-            mechanism, q, jnp.zeros(2), until=until, contacts=contacts, law=law, **OPTIONS
-        )
+            mechanism, q, jnp.zeros(2), until=until, contacts=contacts, law=law,
+            **OPTIONS | options,
+        )  # fmt: skip
         along = np.array([np.cos(angle), -np.sin(angle)])
         return done, np.asarray(done.q) @ along, np.asarray(done.v) @ along
 
@@ -319,3 +329,112 @@ def test_two_balls_part_as_their_reduced_mass_would():
     e = impact.spring_damper_restitution(impact.damping_ratio(stiffness=k, damping=b, mass=reduced))
     assert_allclose(v[1] - v[0], 1.5 * e, rtol=1e-8)
     assert np.asarray(run.force)[..., -1].min() >= 0
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.7e-17, -1.7e-17])
+def test_ten_touching_balls_struck_by_one_of_them(offset):
+    """What touches exactly, without load, neither opens nor closes by turns.
+
+    Against scipy's integration of the chain of springs that only push.
+    """
+    mechanism = stiction.load(row_of_balls([1.0] * 10, [0.0] * 10))
+    contacts = find_contacts(mechanism)
+    k = 1e6
+    q = jnp.array([-1e-3] + [offset * i for i in range(1, 10)])
+    v = jnp.array([1.0] + [0.0] * 9)
+    run = simulate(
+        mechanism, q, v, until=0.03, contacts=contacts,
+        law=Compliant(HuntCrossley(stiffness=k, dissipation=0.0)), **OPTIONS,
+    )  # fmt: skip
+    assert run.result == RESULTS.successful
+
+    def rate(_, y):
+        force = k * np.maximum(y[:9] - y[1:10], 0.0)
+        return np.concatenate([y[10:], np.append(-force, 0.0) + np.append(0.0, force)])
+
+    y0 = np.concatenate([q, v])
+    exact = solve_ivp(rate, (0, 0.03), y0, method="DOP853", rtol=1e-10, atol=1e-13, max_step=5e-5)
+    assert_allclose(run.v[-1], exact.y[10:, -1], atol=1e-7)
+    assert_allclose(0.5 * (run.v[-1] ** 2).sum(), 0.5, rtol=1e-9)
+    kinds = [e.kind for e in run.events()]
+    assert kinds == ["touch"] + ["lift-off"] * 9
+
+
+@pytest.mark.parametrize("method", ["auto", "kvaerno5"])
+@pytest.mark.parametrize("stiffness", [1e5, 1e6])
+@pytest.mark.parametrize("pressed", [False, True])
+def test_a_box_on_an_incline_comes_to_stick(method, stiffness, pressed):
+    """Four corners, touching exactly or at the static depth; then gravity alone is carried."""
+    mechanism = stiction.load("""
+      <mujoco><option gravity="0 0 -9.81"/><worldbody><body name="box"><freejoint/>
+        <geom type="box" size=".1 .1 .05" mass="2" contype="0" conaffinity="0"/>
+        <site name="a" pos=".1 .1 -.05"/><site name="b" pos=".1 -.1 -.05"/>
+        <site name="c" pos="-.1 .1 -.05"/><site name="d" pos="-.1 -.1 -.05"/>
+      </body></worldbody></mujoco>""")
+    angle = np.radians(15)
+    turn = np.asarray(slope_rotation(angle))
+    ground = planes([np.zeros(3)], [turn], ["slope"])
+    contacts = find_contacts(mechanism, points=list("abcd"), ground=ground)
+    law = Compliant(
+        HuntCrossley.from_alpha(stiffness=stiffness, alpha=50.0),
+        Bristle(mu_static=0.5, stiffness=stiffness, damping=1e-3 * stiffness),
+    )
+    height = 0.05 - (2 * G * np.cos(angle) / (4 * stiffness) if pressed else 0.0)
+    q = np.concatenate([height * turn[:, 2], Rotation.from_matrix(turn).as_quat(scalar_first=True)])
+    run = simulate(
+        mechanism, jnp.asarray(q), jnp.zeros(6), until=2.0, contacts=contacts, law=law,
+        **OPTIONS | {"solver": Solver(1e-10, 1e-11, method, max_steps=600)},
+    )  # fmt: skip
+    assert run.result == RESULTS.successful
+    assert int(run.n_events) <= 12
+    assert_array_equal(run.modes[-1], STICK)
+    total = np.asarray(run.force[-1]).sum(axis=0)
+    assert_allclose(total, 2 * G * np.array([-np.sin(angle), 0.0, np.cos(angle)]), atol=1e-7)
+    assert np.abs(run.v[-1]).max() < 1e-10
+    assert np.abs(run.ledger_error).max() < 1e-9
+
+
+@pytest.mark.parametrize("method", ["auto", "tsit5", "dopri5", "dopri8", "kvaerno5"])
+def test_every_method_finds_the_rebound(ball, method):
+    law = AsymmetricHuntCrossley(
+        stiffness=1e5, compression_dissipation=0.6, restitution_dissipation=0.2, exponent=1.5
+    )
+    solver = Solver(1e-10, 1e-11, method, max_steps=4000)
+    run = thrown(ball, Compliant(law), 1.0, 0.05, solver=solver)
+    assert_allclose(run.v[-1, 0], impact.asymmetric_rebound_speed(1.0, 0.6, 0.2), rtol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["auto", "kvaerno5"])
+@pytest.mark.parametrize(
+    "friction",
+    [
+        RegularizedCoulomb(mu=0.5, slip_speed=1e-5),
+        Stribeck(mu_static=0.5, mu_dynamic=0.4, slip_speed=1e-5, stribeck_speed=1e-4),
+    ],
+    ids=["coulomb", "stribeck"],
+)
+def test_a_body_on_viscous_friction_creeps_as_fast_as_its_law_says(slope, method, friction):
+    """Near rest the law is a damper of 1e6 N·s/m: explicit steps would have to follow its rate of
+    5e5 1/s for two seconds.
+    """
+    angle = 0.6 * np.arctan(0.5)
+    run, _, v = slope(
+        angle, 2.0, tangential=friction, solver=Solver(1e-10, 1e-11, method, max_steps=2000)
+    )
+    assert run.result == RESULTS.successful
+    carried = -friction.force(None, jnp.asarray(v[-1:]), 2 * G * np.cos(angle))
+    assert_allclose(carried, 2 * G * np.sin(angle), rtol=1e-7)
+    assert 0 < v[-1] < 2e-5
+
+
+def test_laws_say_which_member_of_the_family_they_are():
+    """What `power_law` and `friction_law` say is the law itself."""
+    law = AsymmetricHuntCrossley(
+        stiffness=2e4, compression_dissipation=0.6, restitution_dissipation=0.2, exponent=1.5
+    )
+    for one in (law, LinearSpringDamper(stiffness=2e4, damping=30.0)):
+        p = one.power_law()
+        for x, rate in ((1e-3, 0.4), (2e-3, -0.3)):
+            d = p.closing if rate > 0 else p.parting
+            force = p.stiffness * x**p.exponent * (1 + d * rate) + p.damping * rate
+            assert_allclose(one.force(x, rate), force, rtol=1e-14)

@@ -9,13 +9,13 @@ from scipy.spatial.transform import Rotation
 
 import stiction
 from stiction import Stepping, find_contacts, simulate
-from stiction.biped.human import human
+from stiction.biped import human
 from stiction.engines.contact_dynamics import contact_dynamics, kinetic
 from stiction.engines.forces import STICK, contact_forces
 from stiction.impacts import ImpactProblem, impact_law
 from stiction.mechanism import bias_force, mass_matrix, momentum
 from stiction.surfaces import planes
-from stiction.surfaces.supports import Motion
+from stiction.surfaces.supports import SupportMotion
 
 G, MASS, MU = 9.81, 84.0728, 0.7
 CORNERS = [f"{side}_{end}_{edge}" for side in ("left", "right") for end in ("heel", "toe")
@@ -72,7 +72,7 @@ def test_landing(body, landings, law):
     @jax.vmap
     def land(q, v, speed, restitution):
         zero, n = jnp.zeros(1), contacts.count
-        motion = Motion(speed[None], jnp.zeros((1, 3)), zero, zero, jnp.zeros((1, 2)))
+        motion = SupportMotion(speed[None], jnp.zeros((1, 3)), zero, zero, jnp.zeros((1, 2)))
         moving = eqx.tree_at(lambda c: c.planes.motion, contacts, motion)
         d = contact_dynamics(mechanism, moving, q, v, zero[0], jnp.zeros_like(v))
         same = jnp.ones(n)
@@ -138,7 +138,7 @@ def standing(body):
         mechanism,
         tuple(jnp.asarray(x) for x in (stiffness, zero, damping)),
     )
-    law = Stepping(dt=2e-3, mu_static=MU, mu_dynamic=MU, tolerance=1e-10)
+    law = Stepping(dt=2e-3, mu_static=MU, mu_dynamic=MU)
 
     def stand(until):
         v = jnp.zeros(mechanism.nv)

@@ -8,7 +8,6 @@ import pytest
 
 import stiction
 from stiction import Hybrid, Solver, find_contacts, simulate
-from stiction.engines import events_of
 
 SOLVER = Solver(max_steps=2000)
 UNTIL = 2.0
@@ -38,13 +37,12 @@ def test_a_lane_of_a_batch_is_the_same_as_alone(pendulum, lanes):
     q, e = lanes
     law = Hybrid(restitution=jnp.asarray(e), energetic=0.8, energy_method="scale")
     together = run(pendulum, q, law)
-    names = pendulum[1].names
     for i in range(len(q)):
         one = Hybrid(restitution=float(e[i]), energetic=0.8, energy_method="scale")
         alone = run(pendulum, q[i], one)
         lane = jax.tree.map(lambda x, i=i: x[i], together)
         assert int(lane.n_events) == int(alone.n_events) > 0
-        for a, b in zip(events_of(lane, names), events_of(alone, names), strict=True):
+        for a, b in zip(lane.events(), alone.events(), strict=True):
             assert (a.kind, a.contact) == (b.kind, b.contact)
             assert a.time == pytest.approx(b.time, abs=1e-11)
         np.testing.assert_array_equal(lane.modes, alone.modes)

@@ -6,7 +6,7 @@ import pytest
 
 import stiction
 from stiction import Hybrid, Solver, find_contacts, simulate
-from stiction.engines import events_of, rest_time
+from stiction.engines import rest_time
 from stiction.scenes.contact import build_ground
 from stiction.scenes.scenario import GroundFields
 
@@ -26,7 +26,7 @@ def put():
             mechanism, jnp.array(q), jnp.array(v), until=until, contacts=contacts,
             law=Hybrid(**law), solver=Solver(max_steps=4000),
         )  # fmt: skip
-        return trajectory, events_of(trajectory, contacts.names)
+        return trajectory, trajectory.events()
 
     return run
 

@@ -7,7 +7,6 @@ import pytest
 
 import stiction
 from stiction import Hybrid, Solver, find_contacts, simulate
-from stiction.engines import events_of
 from stiction.surfaces import height_field, planes
 
 BALL = """
@@ -30,7 +29,7 @@ def roll():
             mechanism, q, jnp.array([v, 0.0, 0.0, 0.0, 0.0, 0.0]), until=until, contacts=contacts,
             law=Hybrid(**law), solver=Solver(1e-9, 1e-10, max_steps=20_000),
         )  # fmt: skip
-        return trajectory, events_of(trajectory, contacts.names)
+        return trajectory, trajectory.events()
 
     return run
 

@@ -15,7 +15,7 @@ from known_models import (
 
 import stiction
 from stiction import Hybrid, Solver, find_contacts, simulate
-from stiction.engines import events_of, rest_time
+from stiction.engines import rest_time
 from stiction.scenes.contact import build_ground
 from stiction.scenes.scenario import GroundFields
 
@@ -47,7 +47,7 @@ def test_a_ball_hits_when_it_should_and_comes_to_rest(ball):
         mechanism, jnp.ones(1), jnp.zeros(1), until=10.0, contacts=contacts,
         law=Hybrid(restitution=e, impact="no-slip"), solver=SOLVER,
     )  # fmt: skip
-    events = events_of(run, contacts.names)
+    events = run.events()
     hits = np.array([x.time for x in events if x.kind == "impact"])
     expected = t1 * (1 + 2 * np.cumsum(e ** np.arange(80)) - 2)
     assert len(hits) >= 44
@@ -118,7 +118,7 @@ def test_a_woodpecker_pecks_its_way_down():
                    rest_speed=1e-4 * small),
         solver=Solver(1e-8, 1e-11, max_steps=20_000), samples=2001,
     )  # fmt: skip
-    events = events_of(run, contacts.names)
+    events = run.events()
     pecks = [x.time for x in events if x.kind == "impact" and x.contact == "beak"]
     height = np.interp(pecks, run.time, run.q[:, 0]) / small
     assert np.mean(np.diff(pecks[-6:])) == pytest.approx(0.146, rel=0.01)
@@ -142,7 +142,7 @@ def test_a_rocking_block_keeps_seven_tenths_of_its_spin():
         mechanism, q, jnp.zeros(3), until=1.0, contacts=contacts, solver=SOLVER,
         law=Hybrid(restitution=0.0, impact="no-slip", mu_static=10.0, mu_dynamic=10.0),
     )  # fmt: skip
-    hit = next(x for x in events_of(run, contacts.names) if x.kind == "impact")
+    hit = next(x for x in run.events() if x.kind == "impact")
     # Pure rotation about a corner before and after: kinetic energies are as spins squared.
     assert hit.kinetic_after / hit.kinetic_before == pytest.approx(0.7**2, rel=1e-9)
     assert rest_time(run) is not None  # after rocks without end, cut short
@@ -155,7 +155,7 @@ def test_a_sliding_sphere_comes_to_roll(sphere):
         mechanism, jnp.zeros(3), jnp.array([v0, 0.0, 0.0]), until=1.0, contacts=contacts,
         law=Hybrid(mu_static=0.4, mu_dynamic=mu), solver=SOLVER,
     )  # fmt: skip
-    (stick,) = [x for x in events_of(run, contacts.names) if x.kind == "stick"]
+    (stick,) = [x for x in run.events() if x.kind == "stick"]
     assert stick.time == pytest.approx(2 * v0 / (7 * mu * G), abs=1e-9)
     assert run.v[-1, 0] == pytest.approx(5 / 7 * v0, abs=1e-9)
     assert float(run.v[-1, 2]) == pytest.approx(-float(run.v[-1, 0]) / 0.1, abs=1e-8)  # rolls
@@ -170,7 +170,7 @@ def test_an_oblique_impact_slips_or_sticks(sphere, mu):
         contacts=contacts, solver=SOLVER,
         law=Hybrid(restitution=e, mu_static=mu, mu_dynamic=mu, stribeck_speed=1e-9),
     )  # fmt: skip
-    (hit,) = events_of(run, contacts.names)
+    (hit,) = run.events()
     v_n = -hit.velocity_before[-1]  # gravity has added a little
     sticks = mu * (1 + e) * v_n >= 2 / 7 * v_t
     expected = 5 / 7 * v_t if sticks else v_t - mu * (1 + e) * v_n

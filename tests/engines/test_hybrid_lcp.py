@@ -6,16 +6,16 @@ from known_models import planar_block
 
 import stiction
 from stiction import Hybrid, find_contacts, simulate
-from stiction.engines import events_of, index_sets
+from stiction.engines import index_sets
 from stiction.surfaces import planes
-from stiction.surfaces.supports import Motion
+from stiction.surfaces.supports import SupportMotion
 
 
 def test_a_block_lands_flat_on_a_belt():
     """In the hybrid engine: both corners are struck, kept, dragged, and stick at last."""
     mechanism = stiction.load(planar_block(0.4, 0.2))
     still = jnp.zeros((1, 3))
-    motion = Motion(still, still, jnp.zeros(1), jnp.zeros(1), jnp.array([[1.0, 0.0]]))
+    motion = SupportMotion(still, still, jnp.zeros(1), jnp.zeros(1), jnp.array([[1.0, 0.0]]))
     ground = planes([np.zeros(3)], [np.eye(3)], ["belt"], motion)
     contacts = find_contacts(mechanism, points=["left", "right"], ground=ground)
     law = Hybrid(restitution=0.0, mu_static=0.5, mu_dynamic=0.5, impact="lcp")
@@ -26,11 +26,11 @@ def test_a_block_lands_flat_on_a_belt():
     first, *_, last = index_sets(done, contacts.names)
     both = ("left", "right")
     assert first.before.closed == first.before.struck == both
-    assert first.before.kept == ()
-    assert first.after.kept == both
+    assert first.before.lasting == ()
+    assert first.after.lasting == both
     assert first.after.held == ((),)
     assert last.after.held == (both,)
-    hit = next(e for e in events_of(done, contacts.names) if e.kind == "impact")
+    hit = next(e for e in done.events() if e.kind == "impact")
     fall = np.sqrt(2 * 9.81 * 0.05)
     np.testing.assert_allclose(hit.time, fall / 9.81, rtol=1e-9)
     # Friction drags at its limit while the block is slower than the belt, then not at all.

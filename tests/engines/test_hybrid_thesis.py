@@ -6,7 +6,7 @@ import pytest
 
 import stiction
 from stiction import Hybrid, Solver, find_contacts, simulate
-from stiction.engines import events_of, rest_time
+from stiction.engines import rest_time
 
 SOLVER = Solver(max_steps=4000)
 
@@ -21,7 +21,7 @@ def pendulum():
             mechanism, jnp.array(q), jnp.zeros(2), until=until, contacts=contacts, solver=SOLVER,
             law=Hybrid(mu_static=0.74, mu_dynamic=0.57, stribeck_speed=1e-5, **law),
         )  # fmt: skip
-        return trajectory, events_of(trajectory, contacts.names)
+        return trajectory, trajectory.events()
 
     return run
 
@@ -60,7 +60,7 @@ def test_the_tolerance_decides_how_exact_an_impact_is():
             mechanism, jnp.zeros(2), jnp.zeros(2), until=0.6, contacts=contacts,
             law=Hybrid(restitution=1.0), solver=Solver(tolerance, tolerance, max_steps=4000),
         )  # fmt: skip
-        times.append(float(run.events.time[0]))
+        times.append(float(run.log.time[0]))
     errors = np.abs(np.array(times[:-1]) - times[-1])
     assert errors[1] < 1e-8
     assert errors[2] < 1e-10
@@ -127,12 +127,11 @@ def test_energy_control_of_the_bent_pendulum(pendulum, method):
 
 @pytest.fixture(scope="module")
 def bicycle():
-    from stiction.scenes.read import read_scenario
-    from stiction.scenes.run import run_scenario
+    from stiction.scenes import parse_settings, scene
 
     def run(*settings):
-        done = run_scenario(*read_scenario("bicycle", list(settings)))
-        return done.trajectory, events_of(done.trajectory, done.contact_names)
+        done = scene("bicycle", parse_settings(list(settings))).run()
+        return done, done.events()
 
     return run
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import stiction
-from stiction import Hybrid, Solver, events_of, find_contacts, simulate
+from stiction import Hybrid, Solver, find_contacts, simulate
 
 STEEP = np.arctan(2.0)  # where the least friction does it: 4/3
 
@@ -23,7 +23,7 @@ def slide():
             until=0.1, contacts=contacts, law=Hybrid(mu_static=mu, mu_dynamic=mu),
             solver=Solver(max_steps=2000), max_events=100,
         )  # fmt: skip
-        return trajectory, events_of(trajectory, contacts.names)
+        return trajectory, trajectory.events()
 
     return run
 

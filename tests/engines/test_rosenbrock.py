@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from stiction.engines.flow import State
 from stiction.engines.rosenbrock import rosenbrock_step
+from stiction.engines.state import State
 
 
 def integrate(look, y, until, n):

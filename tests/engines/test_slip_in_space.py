@@ -13,7 +13,6 @@ from scipy.integrate import solve_ivp
 
 import stiction
 from stiction import Hybrid, Solver, find_contacts, simulate
-from stiction.engines import events_of
 from stiction.surfaces import planes, slope_rotation
 
 G, RADIUS, SLOPE = 9.81, 0.12, np.deg2rad(15.0)
@@ -36,7 +35,7 @@ def slide():
             contacts=contacts, law=Hybrid(restitution=0.0, mu_static=mu, mu_dynamic=mu),
             samples=101, solver=Solver(1e-9, 1e-10),
         )  # fmt: skip
-        return trajectory, events_of(trajectory, contacts.names), R
+        return trajectory, trajectory.events(), R
 
     return run
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import stiction
-from stiction._errors import InputError
-from stiction.biped.human import human
-from stiction.engines import TrackingControl, make_reference
+from stiction._base.errors import InputError
+from stiction.biped import human
+from stiction.control import TrackingControl, make_reference
 from stiction.engines.contact_dynamics import contact_dynamics
 from stiction.engines.forces import OPEN, STICK, contact_forces
 from stiction.mechanism import actuator_force, passive_force

@@ -2,8 +2,8 @@
 
 import copy
 
-from stiction.identify.setup import ContactSetup
-from stiction.identify.testbed import virtual_test
+from stiction.identify.bench.testbed import virtual_test
+from stiction.identify.kinds.contact_setup import ContactSetup
 
 # The document's motion sensor, and a force-torque sensor as good as its peers.
 NOISE = {"position_noise": 1e-4, "rotation_noise": 5e-4, "force_noise": 0.25, "moment_noise": 0.025}

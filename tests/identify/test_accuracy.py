@@ -6,10 +6,10 @@ Each test has about 150 samples in contact and is identified on its own, as in m
 
 import numpy as np
 import pytest
+from virtual_study import repeat
 
 from stiction.identify import read_setup
-from stiction.identify.study import repeat
-from stiction.identify.testbed import virtual_test
+from stiction.identify.bench.testbed import virtual_test
 
 TESTS = {"single-point": 200, "two-point": 100}
 LIMITS = {  # relative: k, c, mu of each surface

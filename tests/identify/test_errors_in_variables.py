@@ -1,5 +1,7 @@
 """The sweep along the path against a dense solution of the same problem, and against bias."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,15 +9,18 @@ import numpy as np
 import pytest
 from rigs import NOISE, record, star_setup
 
-from stiction.identify import identify
-from stiction.identify.build import build_model, model_values
-from stiction.identify.errors_in_variables import Problem, fit, predicted_wrench, smooth
-from stiction.identify.paths import sensor_noise, track_of
-from stiction.identify.prune import prune
-from stiction.identify.splines import ORDER, basis
+from stiction.identify import contact_model, identify, model_values
+from stiction.identify.contact.prune import prune
+from stiction.identify.fit.errors_in_variables import JointProblem, fit, predicted_wrench, smooth
+from stiction.identify.fit.nuisances import nuisances_of
+from stiction.identify.path.noise import sensor_noise
+from stiction.identify.path.segments import WrenchSamples, lay_out_poses, stack
+from stiction.identify.path.splines import ORDER, basis
 
 SENSORS = {"motion_rate": 150.0, "wrench_rate": 200.0}
 KNOTS = 0.1
+PLACES = np.array([0, 1, 2, -2])  # of k, c, kμ and the delay
+SCALE = jnp.array([8e3, 1e3, 500.0, 1e-3])
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +28,32 @@ def case():
     """A short noisy test of one point, laid out along a spline."""
     setup = star_setup({"bottom": "steel"}, noise=NOISE, bed=SENSORS)
     recording = record(setup)
-    model = prune(build_model(setup), [recording])
+    model = prune(contact_model(setup), [recording])
     noise = sensor_noise([recording], setup)
     z = recording.position[:, 2]
-    pressed = np.interp(recording.wrench_time, recording.pose_time, -0.0015 - z) > 0
-    track = track_of(recording, noise, KNOTS, use=pressed.astype(float))
-    problem = Problem(model, jnp.asarray(noise.wrench))
-    theta = jnp.append(model_values(model, setup.testbed.truth), 0.0)
+    time = recording.wrench_time
+    inside = (time >= recording.pose_time[0]) & (time <= recording.pose_time[-1])
+    pressed = np.interp(time, recording.pose_time, -0.0015 - z) > 0
+    on = 1.0 * pressed[inside]
+    stamps, right = time[inside], np.zeros(2)
+    wrenches = WrenchSamples(stamps, recording.wrench[inside], on, stamps, right)
+    track = stack([lay_out_poses(recording, noise, KNOTS)], noise, [wrenches])
+    problem = JointProblem(model, jnp.asarray(noise.wrench))
+    count = len(nuisances_of(setup, noise).tolerance)
+    theta = jnp.append(model_values(model, setup.testbed.truth), jnp.zeros(count))
     return problem, track, theta
+
+
+def placed(theta, values):
+    """k, c, kμ and the clock's delay among all parameters, the others zero."""
+    return jnp.zeros_like(theta).at[PLACES].set(jnp.asarray(values))
+
+
+def fitted(problem, track, theta, free):
+    """A fit of some of the four, the nuisances held but for the delay."""
+    on = placed(theta, jnp.asarray(free, dtype=float)) > 0
+    scale = jnp.full_like(theta, 1e-3).at[PLACES].set(SCALE)
+    return fit(problem, track, smooth(track), theta, on, scale, jnp.zeros_like(theta))
 
 
 def dense_residual(problem, track):
@@ -38,68 +61,91 @@ def dense_residual(problem, track):
     one = jax.tree.map(lambda leaf: leaf[0], track)
     count = one.known.shape[0]
 
-    def residual(y, n_theta):
-        c, theta = y[:-n_theta].reshape(-1, 6), y[-n_theta:]
+    def residual(y, like):
+        c, theta = y[:-4].reshape(-1, 6), placed(like, y[-4:])
         windows = jnp.stack([c[i : i + count] for i in range(ORDER)], axis=1)
         flat = windows.reshape(count, -1)
         pose = jnp.einsum("sij,sj->si", one.known[..., :-1], flat) - one.known[..., -1]
 
-        def wrenches(window, u, measured, on):
+        def wrenches(window, u, measured, on, age):
             x, v, a = (
-                basis(u - theta[-1] / one.spacing, d) @ window / one.spacing**d for d in range(3)
+                basis(u - theta[-2] / one.spacing, d) @ window / one.spacing**d for d in range(3)
             )
             w = jax.vmap(
-                lambda x, v, a: predicted_wrench(problem, one.center, x, v, a, theta[:-1])
-            )(x, v, a)
+                lambda x, v, a, age: predicted_wrench(problem, one.center, x, v, a, theta[:-2], age)
+            )(x, v, a, age)
             return (w - measured) / problem.wrench_noise[None] * jnp.sqrt(on)[:, None]
 
-        r = jax.vmap(wrenches)(windows, one.wrench_u, one.wrench, one.wrench_on)
-        return jnp.concatenate([pose.reshape(-1), r.reshape(-1)])
+        at = (windows, one.wrench_u, one.wrench, one.wrench_on, one.wrench_age)
+        return jnp.concatenate([pose.reshape(-1), jax.vmap(wrenches)(*at).reshape(-1)])
 
     return residual
 
 
 def test_fit_and_covariance_are_those_of_the_dense_problem(case):
     problem, track, theta = case
-    free = jnp.array([True, True, True, True])  # the delay too
-    scale = jnp.array([8e3, 1e3, 500.0, 1e-3])
-    found = fit(problem, track, smooth(track), theta, free, scale)
+    found = fitted(problem, track, theta, [1, 1, 1, 1])  # the delay too
     assert bool(found.converged)
-    residual = jax.jit(dense_residual(problem, track), static_argnums=1)
-    jacobian = jax.jit(jax.jacfwd(dense_residual(problem, track)), static_argnums=1)
-    y = np.concatenate([np.asarray(found.coefficients[0]).ravel(), np.asarray(found.theta)])
-    step_scale = np.concatenate([np.ones(len(y) - 4), np.asarray(scale)])
+    residual = jax.jit(dense_residual(problem, track))
+    jacobian = jax.jit(jax.jacfwd(dense_residual(problem, track)))
+    found_theta = np.asarray(found.theta)[PLACES]
+    y = np.concatenate([np.asarray(found.coefficients[0]).ravel(), found_theta])
+    step_scale = np.concatenate([np.ones(len(y) - 4), np.asarray(SCALE)])
     for _ in range(4):  # from there on the dense Gauss-Newton must not move
-        J = np.asarray(jacobian(jnp.asarray(y), 4)) * step_scale
-        r = np.asarray(residual(jnp.asarray(y), 4))
+        J = np.asarray(jacobian(jnp.asarray(y), theta)) * step_scale
+        r = np.asarray(residual(jnp.asarray(y), theta))
         y = y - np.linalg.lstsq(J, r, rcond=None)[0] * step_scale
-    std = np.sqrt(np.diag(np.linalg.inv(np.asarray(found.root).T @ np.asarray(found.root))))
-    moved = np.abs(y[-4:] - np.asarray(found.theta)) / std
+    root = np.asarray(found.root)
+    std = np.sqrt(np.diag(np.linalg.inv(root.T @ root)))[PLACES]
+    moved = np.abs(y[-4:] - found_theta) / std
     assert np.max(moved) < 2e-3  # the fit stops when a step is below 1e-3 standard errors
-    R = np.linalg.qr(J, mode="r")[-4:, -4:] / np.asarray(scale)
+    R = np.linalg.qr(J, mode="r")[-4:, -4:] / np.asarray(SCALE)
     dense = np.sqrt(np.diag(np.linalg.inv(R.T @ R)))
     np.testing.assert_allclose(std, dense, rtol=2e-3)
 
 
 def test_held_parameters_stay(case):
     problem, track, theta = case
-    free = jnp.array([True, False, True, False])
-    scale = jnp.array([8e3, 1e3, 500.0, 1e-3])
-    found = fit(problem, track, smooth(track), theta * 0.9, free, scale)
+    found = fitted(problem, track, theta * 0.9, [1, 0, 1, 0])
     assert float(found.theta[1]) == pytest.approx(0.9 * float(theta[1]))
-    assert float(found.theta[3]) == 0.0
+    assert np.all(np.asarray(found.theta[3:]) == 0.0)
 
 
 def test_start_does_not_matter(case):
     problem, track, theta = case
-    free = jnp.array([True, True, True, False])
-    scale = jnp.array([8e3, 1e3, 500.0, 1e-3])
     ends = [
-        np.asarray(fit(problem, track, smooth(track), s * theta, free, scale).theta)
-        for s in (0.5, 1.0, 1.7)
+        np.asarray(fitted(problem, track, s * theta, [1, 1, 1, 0]).theta) for s in (0.5, 1.0, 1.7)
     ]
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-4, atol=1e-9)
     np.testing.assert_allclose(ends[2], ends[1], rtol=1e-4, atol=1e-9)
+
+
+def test_known_nuisances_give_the_same_fit_by_the_smaller_program(case):
+    """Nuisances beside the data rather than among the parameters: the same k, c and kμ."""
+    problem, track, theta = case
+    bias = theta.at[5].set(0.4)  # fz
+    whole = fitted(problem, track, bias, [1, 1, 1, 0])
+    small = replace(problem, nuisances=bias[3:])
+    n = 3
+    alone = fit(small, track, smooth(track), bias[:n], jnp.ones(n, bool), SCALE[:n], jnp.zeros(n))
+    np.testing.assert_allclose(np.asarray(alone.theta), np.asarray(whole.theta)[:n], rtol=1e-6)
+
+
+def test_a_prior_pulls_as_hard_as_a_measurement_of_its_width(case):
+    """Of the sensor's offset: with σ of the prior equal to the data's own, half of it is left."""
+    problem, track, theta = case
+    offset = 5  # fz, after k, c and kμ
+    read = track.wrench.at[..., 2].add(0.3)
+    spoilt = eqx.tree_at(lambda t: t.wrench, track, read)
+    free = placed(theta, jnp.array([1.0, 1.0, 1.0, 0.0])).at[offset].set(1.0) > 0
+    scale = jnp.full_like(theta, 1e-3).at[PLACES].set(SCALE).at[offset].set(1.0)
+    none = jnp.zeros_like(theta)
+    plain = fit(problem, spoilt, smooth(spoilt), theta, free, scale, none)
+    root = np.asarray(plain.root)
+    std = np.sqrt(np.diag(np.linalg.inv(root.T @ root)))[offset]
+    prior = none.at[offset].set(1 / std)
+    pulled = fit(problem, spoilt, smooth(spoilt), theta, free, scale, prior)
+    assert float(pulled.theta[offset]) == pytest.approx(0.5 * float(plain.theta[offset]), rel=0.05)
 
 
 def test_outliers_in_the_wrench_lose_their_weight(case, rng):
@@ -108,12 +154,10 @@ def test_outliers_in_the_wrench_lose_their_weight(case, rng):
     spoilt = eqx.tree_at(
         lambda t: t.wrench, track, track.wrench + jnp.asarray(60.0 * bad)[..., None]
     )
-    free = jnp.array([True, True, True, False])
-    scale = jnp.array([8e3, 1e3, 500.0, 1e-3])
     error = {}
     for loss in ("squares", "huber"):
-        p = Problem(problem.model, problem.wrench_noise, loss=loss)
-        found = fit(p, spoilt, smooth(spoilt), theta, free, scale)
+        p = JointProblem(problem.model, problem.wrench_noise, loss=loss)
+        found = fitted(p, spoilt, theta, [1, 1, 1, 0])
         error[loss] = np.max(np.abs(np.asarray(found.theta)[:3] / np.asarray(theta)[:3] - 1))
     assert error["huber"] < 0.05
     assert error["huber"] < 0.2 * error["squares"]

@@ -6,10 +6,10 @@ import pytest
 from rigs import BASE, REACH, record, star_setup
 from scipy.integrate import solve_ivp
 
-from stiction._errors import InputError
+from stiction._base.errors import InputError
 from stiction.identify import export, identify
-from stiction.identify.export import FORMATS
-from stiction.identify.export.engine_contact import engine_contact
+from stiction.identify.exporting.export import engine_contact
+from stiction.interop import FORMATS
 
 MASS = 2.5
 

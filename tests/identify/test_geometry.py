@@ -9,10 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from stiction.identify.contacts import Motion, contacts
-from stiction.identify.plates import compound_stiffness, plate_stiffness, plates
-from stiction.identify.shapes import Corners, Cylinder, Sphere, box, convex_mesh, h_peg
-from stiction.identify.trajectory import acceleration_of, mean_orientation, motion_of, rodrigues
+from stiction.identify.contact.geometry import BodyState, candidates
+from stiction.identify.contact.plates import compound_stiffness, plate_stiffness, plates
+from stiction.identify.contact.shapes import Corners, Cylinder, Sphere, box, convex_mesh, h_peg
+from stiction.identify.path.coordinates import (
+    acceleration_of,
+    mean_orientation,
+    motion_of,
+    rodrigues,
+)
 
 HALF = np.array([0.03, 0.05, 0.02])
 SHAPES = {
@@ -31,8 +36,8 @@ GROUND = plates([[0.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]])
 
 @jax.jit
 def on_ground(shape, position, rotation):
-    motion = Motion(position, rotation, jnp.zeros(3), jnp.zeros(3))
-    return contacts((shape,), GROUND, jnp.ones((1, shape.n_points), bool), motion)
+    motion = BodyState(position, rotation, jnp.zeros(3), jnp.zeros(3))
+    return candidates((shape,), GROUND, jnp.ones((1, shape.n_points), bool), motion)
 
 
 def random_pose(rng, height):
@@ -75,8 +80,8 @@ def test_depth_rate_is_the_rate_of_depth(name, rng):
     shape, _ = SHAPES[name]
     p, R = random_pose(rng, 0.02)
     v, w = rng.normal(size=3), rng.normal(size=3)
-    motion = Motion(*(jnp.asarray(a) for a in (p, R, v, w)))
-    rates = contacts((shape,), GROUND, jnp.ones((1, shape.n_points), bool), motion).depth_rate
+    motion = BodyState(*(jnp.asarray(a) for a in (p, R, v, w)))
+    rates = candidates((shape,), GROUND, jnp.ones((1, shape.n_points), bool), motion).depth_rate
     h = 1e-6
 
     def depth(s):
@@ -96,24 +101,24 @@ def test_contact_does_not_depend_on_the_world_frame(seed):
     shape = box(HALF)
     here = on_ground(shape, jnp.asarray(p), jnp.asarray(R))
     moved_plate = plates([shift], [T[:, 2]])
-    motion = Motion(*(jnp.asarray(a) for a in (T @ p + shift, T @ R, T @ v, T @ w)))
-    there = contacts((shape,), moved_plate, jnp.ones((1, 8), bool), motion)
+    motion = BodyState(*(jnp.asarray(a) for a in (T @ p + shift, T @ R, T @ v, T @ w)))
+    there = candidates((shape,), moved_plate, jnp.ones((1, 8), bool), motion)
     np.testing.assert_allclose(here.depth, there.depth, atol=1e-12)
-    still = Motion(*(jnp.asarray(a) for a in (p, R, v, w)))
-    before = contacts((shape,), GROUND, jnp.ones((1, 8), bool), still)
+    still = BodyState(*(jnp.asarray(a) for a in (p, R, v, w)))
+    before = candidates((shape,), GROUND, jnp.ones((1, 8), bool), still)
     np.testing.assert_allclose(before.slip @ T.T, there.slip, atol=1e-12)
     np.testing.assert_allclose(before.depth_rate, there.depth_rate, atol=1e-12)
 
 
 def test_a_plate_ends_at_its_edge():
     small = plates([[0.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]], [[0.02, 0.04]])
-    motion = Motion(jnp.array([0.0, 0.0, 0.01]), jnp.eye(3), jnp.zeros(3), jnp.zeros(3))
-    found = contacts((box(HALF),), small, jnp.ones((1, 8), bool), motion)
+    motion = BodyState(jnp.array([0.0, 0.0, 0.01]), jnp.eye(3), jnp.zeros(3), jnp.zeros(3))
+    found = candidates((box(HALF),), small, jnp.ones((1, 8), bool), motion)
     assert not np.any(found.near)  # all corners reach beyond it
-    inner = contacts((box(0.5 * HALF),), small, jnp.ones((1, 8), bool), motion)
+    inner = candidates((box(0.5 * HALF),), small, jnp.ones((1, 8), bool), motion)
     assert np.sum(inner.touching) == 0  # over it, but not down to it
-    low = Motion(jnp.array([0.0, 0.0, 0.005]), jnp.eye(3), jnp.zeros(3), jnp.zeros(3))
-    assert np.sum(contacts((box(0.5 * HALF),), small, jnp.ones((1, 8), bool), low).touching) == 4
+    low = BodyState(jnp.array([0.0, 0.0, 0.005]), jnp.eye(3), jnp.zeros(3), jnp.zeros(3))
+    assert np.sum(candidates((box(0.5 * HALF),), small, jnp.ones((1, 8), bool), low).touching) == 4
 
 
 def test_a_mesh_keeps_only_its_corners(rng):
@@ -133,8 +138,8 @@ def test_h_peg_in_the_square_hole_touches_one_to_five_plates():
     touched = []
     for width, depth in ((0.07, 0.02), (0.09, 0.02), (0.09, 0.04)):
         peg = h_peg(width=width, depth=depth)
-        motion = Motion(jnp.array([0.0, 0.0, -0.001]), jnp.eye(3), jnp.zeros(3), jnp.zeros(3))
-        found = contacts((peg,), hole, jnp.ones((5, 16), bool), motion)
+        motion = BodyState(jnp.array([0.0, 0.0, -0.001]), jnp.eye(3), jnp.zeros(3), jnp.zeros(3))
+        found = candidates((peg,), hole, jnp.ones((5, 16), bool), motion)
         touched.append(int(np.sum(np.any(found.touching, axis=1))))
     assert touched == [1, 3, 5]
 

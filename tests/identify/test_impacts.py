@@ -7,14 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from stiction.identify.impacts import (
+from stiction.identify.fields import Units
+from stiction.identify.kinds.impacts import (
     ImpactSetup,
-    identify_impacts,
+    identify,
     predict,
     tangential_impulse,
 )
-from stiction.identify.setup import Units
-from stiction.identify.tables import Table
+from stiction.tables import Table
 
 impulse = jax.jit(tangential_impulse)
 SCALE = jnp.asarray(3.9 / 2.5e-3)
@@ -49,6 +49,6 @@ def test_tables_made_by_the_model_give_it_back():
         tables[name] = Table(Path(name), columns, Units())
         fields[name] = {"file": name, "angle": "angle", "value": "value", "noise": 0.01}
     setup = ImpactSetup(kind="impacts", speed=3.9, diameter=0.005, **fields)
-    found = identify_impacts(tables, setup)
+    found = identify(tables, setup)
     values = [p.value for p in found.parameters.values()]
     np.testing.assert_allclose(values, truth, rtol=1e-4)

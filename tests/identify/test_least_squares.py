@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
-from stiction._errors import InputError
+from stiction._base.errors import InputError
 from stiction.identify import RecursiveLeastSquares, solve
-from stiction.identify.least_squares import covariance, orthogonal_factor, scaled_condition
+from stiction.identify.fit.least_squares import covariance, orthogonal_factor, scaled_condition
 
 
 def tall(rng, rows=50_000, columns=4, spread=1.0):

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,10 @@ import xarray as xr
 import yaml
 from rigs import NOISE, star_setup
 
-from stiction._errors import InputError
-from stiction.identify import read_recording, virtual_test, write_log
-from stiction.identify.read_setup import setup_text
-from stiction.identify.setup import Units
-from stiction.identify.tables import Table, read_table
-from stiction.identify.testbed import log_columns
+from stiction._base.errors import InputError
+from stiction.identify import read_recording, setup_text, virtual_test, write_log
+from stiction.identify.bench.testbed import log_columns
+from stiction.tables import Table, Units, read_table
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +186,47 @@ def test_orientations_in_other_words(orientation, columns, tmp_path):
     assert set(columns) <= set(log_columns(recording, setup))
     write_log(recording, setup, tmp_path / "log.csv")
     same(read_recording(tmp_path / "log.csv", setup), recording)
+
+
+@pytest.mark.parametrize("rates", [(100.0, 130.0), (100.0, 100.0)], ids=["two clocks", "one"])
+def test_a_log_cut_off_in_its_last_row_is_read_without_it(rates, tmp_path):
+    """A logger was killed: at every cut of the last row all columns end together, and a warning
+    names the line that was left out; what is kept is what was logged.
+    """
+    motion, wrench = rates
+    setup = star_setup(
+        {"bottom": "steel"}, noise=NOISE, bed={"motion_rate": motion, "wrench_rate": wrench}
+    )
+    recording = virtual_test(setup).recording
+    write_log(recording, setup, path := tmp_path / "log.csv")
+    lines = path.read_bytes().splitlines(keepends=True)[:30]  # enough, and quick to read
+    head, last = b"".join(lines[:-1]), lines[-1]
+    for end in range(1, len(last), 4):  # the reader itself is tried at every one
+        path.write_bytes(head + last[:end])
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = read_recording(path, setup)
+        rows = 29 - len(told)
+        assert rows >= 28
+        assert all("log.csv' (line 30)" in str(w.message) for w in told)
+        for time, *values in (
+            (found.pose_time, found.position, found.rotation),
+            (found.wrench_time, found.wrench),
+        ):
+            assert {len(time), *map(len, values)} == {rows}
+        np.testing.assert_allclose(found.wrench, recording.wrench[:rows], atol=1e-9)
+        np.testing.assert_allclose(found.position, recording.position[:rows], atol=1e-9)
+
+
+def test_columns_that_end_before_their_clock_are_refused(setup, recording, tmp_path):
+    """A sensor that stopped: its last cells are empty, those of the clock are not."""
+    columns = log_columns(recording, setup)
+    for name in setup.pose.quaternion:
+        columns[name] = columns[name][:-3]
+    frame = pd.DataFrame({k: pd.Series(v) for k, v in columns.items()})
+    frame.to_csv(tmp_path / "log.csv", index=False, float_format="%.17g")
+    with pytest.raises(InputError, match=r"columns of `pose` must end together"):
+        read_recording(tmp_path / "log.csv", setup)
 
 
 def test_units_in_headers_must_agree():

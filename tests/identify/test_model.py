@@ -9,18 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rigs import star_setup
 
-from stiction.identify.build import (
-    build_model,
+from stiction.identify.contact.calibration import Calibration
+from stiction.identify.contact.from_setup import contact_model
+from stiction.identify.contact.geometry import BodyState, candidates
+from stiction.identify.contact.inertia import CarriedInertia, inertial_wrench
+from stiction.identify.contact.model import ContactModel, Material, columns, find_contacts, wrench
+from stiction.identify.contact.parameters import (
     jacobian_of_wanted,
     model_values,
     wanted_names,
     wanted_values,
 )
-from stiction.identify.contacts import Motion, contacts
-from stiction.identify.inertia import Inertia, inertial_wrench
-from stiction.identify.model import ContactModel, Material, columns, find_contacts, wrench
-from stiction.identify.plates import plates
-from stiction.identify.shapes import Corners
+from stiction.identify.contact.plates import plates
+from stiction.identify.contact.shapes import Corners
 
 K, C, MU = 9000.0, 700.0, 0.3
 
@@ -35,13 +36,14 @@ def point_model(**options) -> ContactModel:
         exponent=jnp.array([1.5]),
         slip_floor=jnp.array(1e-9),
         reference=jnp.array([0.1, 0.2, -0.3]),
+        calibration=Calibration.none(1),
         materials=(material,),
         material_of=(0,),
     )
 
 
-def moving(z=-0.004, v=(0.02, -0.01, -0.03)) -> Motion:
-    return Motion(jnp.array([0.01, 0.02, z]), jnp.eye(3), jnp.array(v), jnp.zeros(3))
+def moving(z=-0.004, v=(0.02, -0.01, -0.03)) -> BodyState:
+    return BodyState(jnp.array([0.01, 0.02, z]), jnp.eye(3), jnp.array(v), jnp.zeros(3))
 
 
 def test_force_of_one_contact_is_the_documents():
@@ -58,11 +60,11 @@ def test_force_of_one_contact_is_the_documents():
 def test_columns_of_two_surfaces_are_those_of_equation_20():
     """A side plate to the right and a bottom plate; wrench on the plates, as (17) writes it."""
     setup = star_setup({"right": "brass", "bottom": "steel"})
-    model = build_model(setup)
+    model = contact_model(setup)
     model = eqx.tree_at(lambda m: m.slip_floor, model, jnp.array(1e-12))
     # Downwards along the side plate, to the right along the bottom plate, as in (20).
     d1, d2, rate1, rate2 = 0.006, 0.0065, 0.01, 0.02
-    motion = Motion(
+    motion = BodyState(
         jnp.array([0.0, 0.0, -0.0005]), jnp.eye(3), jnp.array([rate1, 0.0, -rate2]), jnp.zeros(3)
     )
     theta = model_values(model, setup.testbed.truth)
@@ -97,7 +99,7 @@ def test_force_never_pulls(depth, rate, slip, damping):
 
 @jax.jit
 def wrench_jit(theta, z, vx, vz):
-    motion = Motion(
+    motion = BodyState(
         jnp.stack([jnp.zeros(()), jnp.zeros(()), z]),
         jnp.eye(3),
         jnp.stack([vx, jnp.zeros(()), vz]),
@@ -125,7 +127,7 @@ def test_derivatives_are_finite_to_second_order(z):
     theta = jnp.array([K, C, K * MU])
 
     def force(y):
-        motion = Motion(y[:3], jnp.eye(3), y[3:], jnp.zeros(3))
+        motion = BodyState(y[:3], jnp.eye(3), y[3:], jnp.zeros(3))
         return jnp.sum(wrench(point_model(), theta, motion))
 
     for v in ((0.02, 0.0, -0.01), (0.0, 0.0, 0.0)):
@@ -139,7 +141,7 @@ def test_output_parameters_and_back():
         wanted=("k", "alpha", "mu", "lambda"),
         truth={"steel.k": 9e3, "steel.alpha": 0.4, "steel.mu": 0.3, "steel.lambda": 1.5},
     )
-    model = build_model(setup)
+    model = contact_model(setup)
     theta = model_values(model, setup.testbed.truth)
     back = wanted_values(model, theta, np.zeros(1))
     values = dict(zip(wanted_names(model), np.asarray(back).tolist(), strict=True))
@@ -154,7 +156,7 @@ def test_inertial_wrench_is_newtons_and_eulers(rng):
     mass, center = 2.0, rng.normal(size=3)
     half = rng.normal(size=(3, 3))
     I = half @ half.T
-    inertia = Inertia(*(jnp.asarray(a) for a in (mass, center, I, [0.0, 0.0, -9.81])))
+    inertia = CarriedInertia(*(jnp.asarray(a) for a in (mass, center, I, [0.0, 0.0, -9.81])))
     a, v, alpha, w, p = (rng.normal(size=3) for _ in range(5))
     reference = rng.normal(size=3)
     h = 1e-5
@@ -170,7 +172,7 @@ def test_inertial_wrench_is_newtons_and_eulers(rng):
         at = p + v * t + 0.5 * a * t**2 + arm - reference
         return mass * v_c, R @ I @ R.T @ omega + np.cross(at, mass * v_c)
 
-    motion = Motion(*(jnp.asarray(x) for x in (p, np.eye(3), v, w)))
+    motion = BodyState(*(jnp.asarray(x) for x in (p, np.eye(3), v, w)))
     got = inertial_wrench(inertia, motion, *(jnp.asarray(x) for x in (a, alpha, reference)))
     (fp, lp), (fm, lm) = momentum(h), momentum(-h)
     arm = p + center - reference
@@ -181,8 +183,8 @@ def test_inertial_wrench_is_newtons_and_eulers(rng):
 
 
 def test_contacts_of_all_plates_come_in_one_call():
-    model = build_model(star_setup({"right": "brass", "far": "rubber", "bottom": "steel"}))
-    motion = Motion(jnp.zeros(3), jnp.eye(3), jnp.zeros(3), jnp.zeros(3))
-    found = contacts(model.body, model.plates, model.allowed, motion)
+    model = contact_model(star_setup({"right": "brass", "far": "rubber", "bottom": "steel"}))
+    motion = BodyState(jnp.zeros(3), jnp.eye(3), jnp.zeros(3), jnp.zeros(3))
+    found = candidates(model.body, model.plates, model.allowed, motion)
     assert np.sum(np.asarray(found.touching), axis=1).tolist() == [1, 1, 1]
     np.testing.assert_allclose(np.asarray(found.depth)[np.asarray(found.touching)], 0.006)

@@ -6,12 +6,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from stiction._errors import InputError
-from stiction.identify.axis import AxisSetup, identify_axis
-from stiction.identify.setup import Units
-from stiction.identify.sliding import SlidingSetup, identify_sliding, stretch
-from stiction.identify.tables import Table
-from stiction.identify.tosses import TossSetup, corner_heights, identify_tosses
+from stiction._base.errors import InputError
+from stiction.identify.kinds import axis, sliding, tosses
+from stiction.identify.kinds.axis import AxisSetup
+from stiction.identify.kinds.sliding import SlidingSetup, stretch
+from stiction.identify.kinds.tosses import TossSetup, corner_heights
+from stiction.tables import Table, Units
 
 AXIS = AxisSetup(kind="axis", time="t", position="q", force="f", cutoff=60.0)
 
@@ -26,7 +26,7 @@ def axis_table(rng, noise=1.0):
 
 
 def test_axis_gives_its_parameters_back(rng):
-    found = identify_axis(axis_table(rng), AXIS)
+    found = axis.identify(axis_table(rng), AXIS)
     for p, truth in zip(found.parameters.values(), (95.0, 200.0, 20.0, -3.0), strict=True):
         assert p.value == pytest.approx(truth, rel=0.01, abs=0.05)
         assert abs(p.value - truth) < 5 * p.std
@@ -36,7 +36,7 @@ def test_axis_with_outliers(rng):
     table = axis_table(rng)
     table.columns["f"][rng.choice(10_000, 100, replace=False)] += 3000.0
     robust = AXIS.model_copy(update={"loss": "tukey", "keep_every": 1})
-    found = identify_axis(table, robust)
+    found = axis.identify(table, robust)
     assert found.parameters["M"].value == pytest.approx(95.0, rel=0.02)
 
 
@@ -44,7 +44,7 @@ def test_axis_refuses_uneven_times(rng):
     table = axis_table(rng)
     table.columns["t"][500:] += 0.0004
     with pytest.raises(InputError, match=r"must be evenly spaced .* row 501"):
-        identify_axis(table, AXIS)
+        axis.identify(table, AXIS)
 
 
 def test_bristle_follows_and_stays_within_its_limit(rng):
@@ -65,7 +65,7 @@ def test_slider_gives_its_parameters_back(rng):
     f = f + 0.01 * rng.normal(size=len(t))
     table = Table(Path("s"), {"t": t, "n": np.full(len(t), N), "x": x, "f": f}, Units())
     setup = SlidingSetup(kind="sliding", time="t", normal="n", position="x", friction="f")
-    found = identify_sliding(table, setup)
+    found = sliding.identify(table, setup)
     p = {n: v.value for n, v in found.parameters.items()}
     assert p["k_f"] == pytest.approx(k_f, rel=0.02)
     assert p["mu"] == pytest.approx(mu, rel=0.005)
@@ -111,6 +111,6 @@ def test_sliding_cubes_give_friction_whatever_the_length_scale(rng):
             velocity=names[7:10], angular_velocity=names[10:], start="start", length="length",
             rate=rate,
         )  # fmt: skip
-        found = identify_tosses(Table(Path("tosses"), columns, Units()), setup)
+        found = tosses.identify(Table(Path("tosses"), columns, Units()), setup)
         assert found.parameters["mu"].value == pytest.approx(mu, rel=1e-6)
         assert found.notes["gravity_of_the_recording"] == pytest.approx(scale * g, rel=1e-6)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from stiction.identify import identify_logs, read_setup
-from stiction.identify.rollouts import identify_rollouts
-from stiction.identify.tables import read_table
+from stiction.identify.kinds import rollouts
+from stiction.tables import read_table
 
 pytestmark = pytest.mark.shared
 
@@ -89,7 +89,7 @@ def test_cube_rollouts(shared_data):
     table = read_table(shared_data / "cube_toss" / "cube_toss_dev.npz", setup.units)
     for name in ("start", "length"):
         table.columns[name] = table.columns[name][::12]
-    found = identify_rollouts([table], setup, folder)
+    found = rollouts.identify([table], setup, folder)
     mu = found.parameters["mu"]
     assert 0.17 < mu.interval[0] < mu.value < mu.interval[1] < 0.24
     # The recording falls with 9.61 m/s², says its readme.

@@ -7,15 +7,16 @@ slides. So friction and restitution can be told from positions alone, and the en
 import numpy as np
 import pytest
 
-from stiction._errors import InputError
-from stiction.identify.read_setup import KINDS
+from stiction._base.errors import InputError
+from stiction.identify import export
+from stiction.identify.kinds import rollouts
+from stiction.identify.kinds.rollouts.engine import distances, make_lanes
+from stiction.identify.kinds.rollouts.export import nearest_contact
+from stiction.identify.kinds.rollouts.fit import RolloutComparison, _covariance
+from stiction.identify.kinds.rollouts.identify import prepare
 from stiction.identify.result import Identification, Parameter
-from stiction.identify.rollouts import identify_rollouts
-from stiction.identify.rollouts.engine import distances, make_lanes, roll_out
-from stiction.identify.rollouts.export import export_rollouts, nearest_contact
-from stiction.identify.rollouts.fit import _At, _covariance
-from stiction.identify.rollouts.identify import prepare
-from stiction.identify.tables import Table
+from stiction.identify.setups import KINDS
+from stiction.tables import Table
 
 PARTICLE = """<mujoco model="particle"><option gravity="0 0 -9.81"/><worldbody>
   <geom name="ground" type="plane" size="5 5 1"/>
@@ -61,7 +62,7 @@ def make_setup(name, **fields):
         "kept_aside": 0.25,
         **fields,
     }
-    return KINDS["rollouts"].model_validate(data)
+    return KINDS["rollouts"].setup.model_validate(data)
 
 
 def throws(seed=0):
@@ -110,7 +111,7 @@ def worlds(folder, exact):
     setup = make_setup("compliant")
     prepared = prepare(exact, setup, folder)
     lanes = make_lanes(prepared.rollouts, prepared.engine.mechanism, *throws())
-    paths = roll_out(prepared.engine, lanes, np.array(list(TRUTH["compliant"].values())))
+    paths = prepared.engine.paths(np.array(list(TRUTH["compliant"].values())), lanes)
     return {
         "hybrid": (make_setup("hybrid"), exact),
         "compliant": (setup, tables(folder, paths)),
@@ -121,7 +122,7 @@ def worlds(folder, exact):
 def test_the_truth_comes_back(worlds, folder, name):
     """From noise-free logs; of the hybrid engine they are in closed form."""
     setup, logs = worlds[name]
-    found = identify_rollouts(logs, setup, folder)
+    found = rollouts.identify(logs, setup, folder)
     for parameter, truth in TRUTH[name].items():
         assert found.parameters[parameter].value == pytest.approx(truth, rel=1e-6)
     aside = found.notes["errors_kept_aside"]
@@ -156,7 +157,7 @@ def positions(folder, scale=1.0, noise=0.0, seed=0):
 
 
 def test_lengths_are_scaled_by_how_bodies_fall(folder):
-    found = identify_rollouts(
+    found = rollouts.identify(
         positions(folder, 0.97), make_setup("hybrid", scale="gravity"), folder
     )
     assert found.notes["length_scale"] == pytest.approx(1 / 0.97, rel=1e-7)
@@ -171,7 +172,7 @@ def test_standard_errors_are_of_the_size_of_the_errors(folder):
     setup = make_setup("hybrid")
     off = []
     for seed in range(3):
-        found = identify_rollouts(positions(folder, noise=1e-4, seed=seed), setup, folder)
+        found = rollouts.identify(positions(folder, noise=1e-4, seed=seed), setup, folder)
         assert found.notes["flight_noise_m"] == pytest.approx(1e-4, rel=0.5)
         for name, truth in RIGID.items():
             p = found.parameters[name]
@@ -184,7 +185,7 @@ def test_covariance_is_that_of_whole_rollouts(rng):
     """A linear model, written out; and a number that nothing depends on has none."""
     J = rng.normal(size=(20, 5, 2, 3)) * [1.0, 10.0, 0.0]
     r = rng.normal(size=(20, 5, 2)) + rng.normal(size=(20, 1, 1))
-    here = _At(np.ones(3), r, J, np.linalg.norm(r, axis=-1))
+    here = RolloutComparison(np.ones(3), r, J, np.linalg.norm(r, axis=-1))
     cov = _covariance(here, np.ones((20, 5)), "squares")
     A = J[..., :2].reshape(20, -1, 2)
     g = np.einsum("nrp,nr->np", A, r.reshape(20, -1))
@@ -205,7 +206,7 @@ def test_covariance_is_that_of_whole_rollouts(rng):
 )
 def test_bad_logs_and_setups_are_refused(folder, exact, fields, message):
     with pytest.raises(InputError, match=message):
-        identify_rollouts(exact, make_setup("hybrid", **fields), folder)
+        rollouts.identify(exact, make_setup("hybrid", **fields), folder)
 
 
 @pytest.mark.parametrize(
@@ -249,8 +250,8 @@ def test_the_command_reports_rollouts_kept_aside(folder, exact, cli, tmp_path):
     assert {"report.html", "rollouts.nc", "rollouts.png", "errors.svg", "parameters.csv"} <= names
 
 
-def known(**values: float) -> Identification:
-    """As if these had been identified."""
+def known(prepared, **values: float) -> Identification:
+    """As if these had been identified from the prepared rollouts."""
     return Identification(
         parameters={n: Parameter(v, None, None) for n, v in values.items()},
         covariance=np.zeros((len(values), len(values))),
@@ -260,6 +261,7 @@ def known(**values: float) -> Identification:
         warnings=[],
         method="",
         notes={"errors_kept_aside": {"position_mean_m": 0.0, "rotation_mean_deg": 0.0}},
+        fitted_to=prepared,
     )
 
 
@@ -275,7 +277,7 @@ def test_mujoco_bounces_as_the_identified_particle_does(rigid, folder):
     setup, prepared = rigid
 
     def error(**values):
-        made = export_rollouts(known(**values), prepared, setup, "mujoco", folder=folder)
+        made = export(known(prepared, **values), setup, "mujoco", folder=folder)
         assert made.replay.by.startswith("MuJoCo")
         return made.replay.residuals["position_mean_m"]
 
@@ -287,7 +289,7 @@ def test_mujoco_bounces_as_the_identified_particle_does(rigid, folder):
 
 def test_a_rigid_contact_lasts_a_frame_and_bounces_as_identified(rigid):
     _, prepared = rigid
-    contact, limits = nearest_contact(known(**RIGID), prepared, mass=None)
+    contact, limits = nearest_contact(known(prepared, **RIGID), mass=None)
     assert contact.duration == pytest.approx(1 / prepared.rollouts.rate, rel=1e-9)
     assert contact.restitution == pytest.approx(RIGID["restitution"], rel=1e-9)
     assert contact.mass == pytest.approx(0.4)
@@ -298,9 +300,8 @@ def test_a_rigid_contact_lasts_a_frame_and_bounces_as_identified(rigid):
 
 def test_the_law_of_drake_is_told_as_it_was_identified(worlds, folder):
     setup, logs = worlds["compliant"]
-    prepared = prepare(logs, setup, folder)
-    found = known(**TRUTH["compliant"])
-    made = export_rollouts(found, prepared, setup, "drake", folder=folder)
+    found = known(prepare(logs, setup, folder), **TRUTH["compliant"])
+    made = export(found, setup, "drake", folder=folder)
     parameters = made.surfaces["contact"].parameters
     assert parameters["point_contact_stiffness"] == pytest.approx(2 * 2e4, rel=1e-6)
     assert parameters["hunt_crossley_dissipation"] == pytest.approx(0.3, rel=1e-6)
@@ -314,11 +315,9 @@ def test_what_engines_do_not_have_is_refused(worlds, rigid, folder):
     contact = {**make_setup("compliant").contact.model_dump(exclude_unset=True)}
     setup = make_setup("compliant", contact={**contact, "normal": "asymmetric"})
     with pytest.raises(InputError, match=r"knows contact\.normal 'hunt-crossley' and"):
-        export_rollouts(
-            known(**TRUTH["compliant"]), prepare(logs, setup, folder), setup, "json", folder=folder
+        export(
+            known(prepare(logs, setup, folder), **TRUTH["compliant"]), setup, "json", folder=folder
         )
     setup = make_setup("hybrid", ground={"belt": [0.1, 0.0]})
     with pytest.raises(InputError, match="planes that stand still"):
-        export_rollouts(
-            known(**RIGID), prepare(logs, setup, folder), setup, "mujoco", folder=folder
-        )
+        export(known(prepare(logs, setup, folder), **RIGID), setup, "mujoco", folder=folder)

@@ -3,8 +3,9 @@
 import pytest
 from rigs import NOISE, record, star_setup
 
-from stiction._errors import InputError
+from stiction._base.errors import InputError
 from stiction.identify import identify
+from stiction.identify.kinds.contact_setup import Tolerances
 
 SENSORS = {"motion_rate": 150.0, "wrench_rate": 200.0}
 # Presses to 7 mm once and holds there: a long slide at constant depth.
@@ -67,19 +68,26 @@ def test_a_good_test_draws_no_remark():
     assert identify([record(setup)], setup).warnings == []
 
 
-def test_a_model_that_does_not_fit_is_said_so_and_errors_grow():
-    """A plate 1 mm from where the setup puts it."""
+def test_a_misplaced_plate_is_found_and_errors_grow():
+    """A plate 1 mm off: held where the setup puts it, the misfit is said; else it is found."""
     setup = star_setup({"bottom": "steel"}, noise=NOISE, bed=SENSORS, method__knot_spacing=0.1)
     recording = record(setup)
     surface = setup.surfaces[0]
     point = [*surface.point[:2], surface.point[2] - 1e-3]
     moved = setup.model_copy(update={"surfaces": [surface.model_copy(update={"point": point})]})
-    found = identify([recording], moved)
-    (said,) = (w for w in found.warnings if "times what the sensor noise explains" in w)
-    assert "plate positions" in said
     right = identify([recording], setup)
     assert right.warnings == []
+    held = {n: 0.0 for n in Tolerances.model_fields}
+    stiff = moved.model_copy(update={"tolerances": Tolerances(**held)})
+    found = identify([recording], stiff)
+    (said,) = (w for w in found.warnings if "times what the sensor noise explains" in w)
+    assert "plate positions" in said
     assert found.residuals["in_noise"] > 1.1 > right.residuals["in_noise"]
+    assert found.parameters["steel.k"].std > 1.1 * right.parameters["steel.k"].std
+    # Not held, the fit finds where the plate stands, and k's interval holds the truth.
+    found = identify([recording], moved)
+    low, high = found.parameters["steel.k"].interval
+    assert low < 8389.6 < high
     assert found.parameters["steel.k"].std > 1.1 * right.parameters["steel.k"].std
 
 

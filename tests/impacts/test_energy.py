@@ -6,12 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import stiction
 from stiction.engines.contact_dynamics import contact_dynamics, kinetic
 from stiction.impacts import ImpactProblem, impact_law
 from stiction.mechanism import normalize
-from stiction.scenes.contact import build_contacts
-from stiction.scenes.read import read_scenario
-from stiction.scenes.run import build_mechanism, initial_state
 
 # 10,000 impacts: what touches is drawn at random, whatever the gaps are.
 COUNTS = {
@@ -20,13 +18,11 @@ COUNTS = {
 }  # fmt: skip
 
 
-def random_impacts(scene: str, count: int, energetic: tuple[float, float]) -> ImpactProblem:
+def random_impacts(name: str, count: int, energetic: tuple[float, float]) -> ImpactProblem:
     """Impacts of a scene's mechanism at random states, with random laws."""
-    scenario, folder = read_scenario(scene)
-    mechanism = build_mechanism(scenario, folder)
-    contacts = build_contacts(scenario, mechanism, folder)
+    scene = stiction.scene(name)
+    mechanism, contacts, q0 = scene.mechanism, scene.contacts, scene.posture
     assert contacts is not None
-    q0, _ = initial_state(scenario, mechanism)
     rng = np.random.default_rng(0)
     n = contacts.count
     q = np.asarray(q0) + rng.uniform(-1, 1, (count, mechanism.nq))

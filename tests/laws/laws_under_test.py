@@ -69,7 +69,7 @@ def _integrate(law, mass, speed):
     return impact.integrate_impact(law, mass=mass, speed=speed)
 
 
-def integrated(law, mass: float, speed: float) -> impact.Impact:
+def integrated(law, mass: float, speed: float) -> impact.Rebound:
     """One impact by integration; compiled once for all laws of a kind."""
     return _integrate(law, jnp.asarray(mass), jnp.asarray(speed))
 

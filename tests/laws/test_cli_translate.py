@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from stiction.cli.app import main
 
-ASK = ("--stiffness", 1e5, "--alpha", 0.2, "--mass", 2, "--speed", 1.5, "--friction", 0.6)
+ASK = ("--stiffness", 1e5, "--alpha", 0.2, "--mass", 2, "--speed", 1.5, "--mu", 0.6)
 
 
 def run(capsys, *arguments):
@@ -62,9 +62,9 @@ def test_out_keeps_what_was_printed(capsys, tmp_path):
         (("--to", "drake", *ASK, "--check", "mujoco"), "`--check mujoco` must name the engine of"),
         (("--to", "drake", *ASK, "--impedance", 0.5), "`--impedance` is MuJoCo's"),
         (("--to", "exudyn", *ASK, "--time-step", 0.1), "`--time-step` has no part"),
-        (("--from", "drake"), "`--from drake` needs `--set NAME=VALUE`"),
+        (("--from", "drake"), "`--from drake` needs `--set FIELD=VALUE`"),
         (("--from", "drake", "--set", "k=1"), "no parameter of drake 'k'"),
-        (("--from", "drake", "--set", "mu_static"), "`--set` must be NAME=VALUE"),
+        (("--from", "drake", "--set", "mu_static"), "`--set` must be FIELD=VALUE"),
         (("--from", "drake", "--set", "mu_static=1"), "`point_contact_stiffness` is needed"),
         (("--to", "drake", *ASK, "--set", "a=1"), "`--set` names an engine's parameters"),
     ],

@@ -10,12 +10,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from stiction import InputError
+from stiction.interop import ENGINES, CompliantContact
+from stiction.interop.drake import lagged_restitution
+from stiction.interop.exudyn import coefficient_for, damping_factor
+from stiction.interop.linear import Oscillator, to_oscillator
+from stiction.interop.mujoco import check_mujoco, euler_restitution, from_mujoco, to_mujoco
 from stiction.laws import LinearSpringDamper, impact
-from stiction.laws.translate import ENGINES, CompliantContact
-from stiction.laws.translate.drake import lagged_restitution
-from stiction.laws.translate.exudyn import coefficient_for, damping_factor
-from stiction.laws.translate.linear import Oscillator, to_oscillator
-from stiction.laws.translate.mujoco import check_mujoco, euler_restitution, from_mujoco, to_mujoco
 
 CONTACT = CompliantContact(
     stiffness=1e5, dissipation=0.6, mass=2.0, speed=1.5, mu_static=0.6, mu_dynamic=0.5, radius=0.1
@@ -29,8 +29,8 @@ contacts = pytest.mark.parametrize("contact", [CONTACT, HERTZ], ids=["flat", "he
 def test_there_and_back_keeps_restitution_and_peak_depth(name, contact):
     engine = ENGINES[name]
     there = engine.to(contact)
-    parameters = {k: v for k, v in there.parameters.items() if k in engine.names}
-    if "radius" in engine.names:
+    parameters = {k: v for k, v in there.parameters.items() if k in engine.parameters}
+    if "radius" in engine.parameters:
         parameters["radius"] = contact.radius
     back, _ = engine.back(parameters, mass=contact.mass, speed=contact.speed)
     # MuJoCo's damping is adjusted for its time step, which the way back does not know.

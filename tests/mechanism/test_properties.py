@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import stiction
 from helpers import EVERY_JOINT, quiet_load
+from stiction._base.spatial import quat_multiply, quat_normalize, quat_to_matrix
 from stiction.mechanism import rate
-from stiction.mechanism.spatial import quat_multiply, quat_normalize, quat_to_matrix
 
 MECHANISMS = ["double-pendulum", "jumping-leg", "bicycle", "human", EVERY_JOINT]
 seeds = st.integers(0, 2**32 - 1)

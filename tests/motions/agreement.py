@@ -2,10 +2,10 @@
 
 import numpy as np
 from brute_force import ModeSet, Problem, brute_force, linear_parts
+from problems import planar
 from scipy.optimize import nnls
 
-from stiction.motions.planar import possible_motions
-from stiction.motions.result import Motion, Motions
+from stiction.motions import Motions, PossibleMotion
 
 # Linear programs are solved to about 1e-9; families that reach far are compared relative to that.
 AGREE = 1e-6
@@ -18,7 +18,7 @@ DIRECTIONS = np.array(
 
 def answer(p: Problem) -> Motions:
     """The package's answer."""
-    return possible_motions(
+    return planar(
         mass=p.mass,
         inertia=p.inertia,
         points=p.points,
@@ -76,7 +76,7 @@ def verdict(sets) -> str:
     return "unique" if alone else "ambiguous"
 
 
-def extent(m: Motion) -> tuple[np.ndarray, np.ndarray]:
+def extent(m: PossibleMotion) -> tuple[np.ndarray, np.ndarray]:
     """Least and largest direction·a over a motion."""
     corners = m.acceleration[None] if m.family is None else m.family.corners
     low, high = (DIRECTIONS @ corners.T).min(axis=1), (DIRECTIONS @ corners.T).max(axis=1)
@@ -87,7 +87,7 @@ def extent(m: Motion) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def _belongs(a: np.ndarray, m: Motion) -> bool:
+def _belongs(a: np.ndarray, m: PossibleMotion) -> bool:
     corners = m.acceleration[None] if m.family is None else m.family.corners
     rays = np.zeros((0, 3)) if m.family is None else m.family.rays
     size = 1.0 + np.abs(a).max() + np.abs(corners).max()

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from agreement import DIRECTIONS, answer, differences, disagreements
 from brute_force import linear_parts, mode_sets
+from problems import planar_state
 from random_problems import random_problem
 
-from stiction.motions import contact_state, motions_of
+from stiction.motions import possible_motions
 
 # The full run: STICTION_MOTIONS_PROBLEMS=20000 pytest tests/motions/test_motions_brute_force.py
 N_PROBLEMS = int(os.environ.get("STICTION_MOTIONS_PROBLEMS", "120"))
@@ -60,10 +61,10 @@ def test_accelerations_of_obstacles_too(seed):
     g = rng.normal(size=k)
     h = rng.normal(size=k) if seed % 2 == 0 else np.full(k, 0.3)
     n_row, t_row, _, _, v_n, v_t = linear_parts(p)
-    state = contact_state(
+    state = planar_state(
         mass=p.mass, inertia=p.inertia, points=p.points, normals=p.normals, mu=p.mu
     )
     state = replace(state, rows=replace(state.rows, h=h, g=g, scale=1.0))
-    result = motions_of(state, force=p.force, torque=p.torque)
+    result = possible_motions(state, force=p.force, torque=p.torque)
     sets = mode_sets(p, n_row, t_row, h, g, v_n, v_t, DIRECTIONS)
     assert differences(sets, result) == []

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import planar_state
 from scipy.optimize import nnls
 
-from stiction.motions import PolyhedralCone, contact_state
+from stiction.motions import PolyhedralCone
 
 
 def three_points(mu, rho):
-    return contact_state(
+    return planar_state(
         mass=1.0,
         inertia=rho**2,
         points=[[-1, -1], [1, -1], [0, -1]],
@@ -68,7 +69,7 @@ def test_dimension_and_wholeness():
 @pytest.mark.parametrize("depth", [0.05, 0.2999, 0.3001, 1.0])
 def test_a_peg_wedges_when_the_line_between_its_contacts_lies_in_both_cones(depth):
     """Two contacts balance any force if and only if depth / width < friction."""
-    state = contact_state(
+    state = planar_state(
         mass=1.0,
         inertia=0.4,
         center=(0.1, 0.7),
@@ -80,7 +81,7 @@ def test_a_peg_wedges_when_the_line_between_its_contacts_lies_in_both_cones(dept
 
 
 def test_a_sliding_contact_has_one_edge():
-    state = contact_state(
+    state = planar_state(
         mass=1.0, inertia=1.0, points=[[0, -1]], normals=[[0, 1]], mu=0.5, velocity=(1, 0, 0)
     )
     np.testing.assert_allclose(

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from agreement import answer, disagreements
 from brute_force import Problem
+from problems import planar
 
-from stiction._errors import InputError
-from stiction.motions import possible_motions
+from stiction._base.errors import InputError
 
 G = 9.81
 BODY = {"mass": 1.0, "inertia": 0.5, "force": (0.0, -G)}
 
 
 def motions(**options):
-    return possible_motions(**(BODY | options))
+    return planar(**(BODY | options))
 
 
 def test_no_contacts_fall_freely():

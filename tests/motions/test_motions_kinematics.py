@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from stiction.motions.kinematics import contact_kinematics
+from stiction.motions.kinematics import contact_terms
 
 INF = np.inf
 TOLERANCE = 1e-11  # rounding in sums of terms of order ten
@@ -69,7 +69,7 @@ def test_gap_acceleration_is_the_second_derivative_of_the_gap(kb, ko, seed):
     velocity = v_point + omega * np.array([-arm[1], arm[0]])
     acceleration = rng.normal(size=3)
 
-    contact = contact_kinematics(
+    contact = contact_terms(
         normal=tuple(normal),
         arm=tuple(arm),
         gyration_radius=rho,
@@ -94,7 +94,7 @@ def test_gap_acceleration_is_the_second_derivative_of_the_gap(kb, ko, seed):
 def test_rolling_wheel_keeps_contact_without_help():
     """A wheel on a flat floor: its center moves on a line, so h = 0."""
     radius = 0.4
-    contact = contact_kinematics(
+    contact = contact_terms(
         normal=(0.0, 1.0),
         arm=(0.0, radius),
         gyration_radius=0.3,
@@ -115,7 +115,7 @@ def test_sliding_acceleration_is_that_of_the_material_point(seed):
     tangent = np.array([normal[1], -normal[0]])
     arm, acceleration = rng.normal(size=2), rng.normal(size=3)
     velocity = omega * np.array([-arm[1], arm[0]])  # the contact point is at rest
-    contact = contact_kinematics(
+    contact = contact_terms(
         normal=tuple(normal),
         arm=tuple(arm),
         gyration_radius=rho,

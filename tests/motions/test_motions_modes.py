@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from agreement import answer
 from brute_force import linear_parts
+from problems import spatial
 from random_problems import random_problem
 from scipy.spatial.transform import Rotation
 
-from stiction._errors import InputError
-from stiction.motions import Verdict, possible_accelerations, possible_spatial_motions
+from stiction._base.errors import InputError
+from stiction.motions import Verdict, possible_accelerations
 
 G = 9.81
 
@@ -23,10 +24,8 @@ def enumerate_planar(p, change=None):
     return possible_accelerations(
         mass_matrix=S.T @ np.diag([p.mass, p.mass, p.inertia]) @ S,
         applied=S.T @ np.array([*p.force, p.torque]),
-        normal_jacobian=(n_row @ S)[touching],
-        tangent_jacobian=(t_row @ S)[touching][:, None],
-        normal_bias=h[touching],
-        tangent_bias=g[touching][:, None],
+        jacobian=np.stack([t_row @ S, n_row @ S], axis=1)[touching],
+        bias=np.stack([g, h], axis=1)[touching],
         slip_velocity=v_t[touching][:, None],
         mu=p.mu[touching],
         rest_speed=1e-9 * max(np.linalg.norm(p.velocity), 1.0),
@@ -76,7 +75,7 @@ def box(**options):
         "mu": 0.5,
         "force": (0.0, 0.0, -G),
     }
-    return possible_spatial_motions(**(values | options))
+    return spatial(**(values | options))
 
 
 def test_box_on_a_table_rests():
@@ -85,7 +84,7 @@ def test_box_on_a_table_rests():
     assert result.zero_net_force
     motion = result.motions[0]
     np.testing.assert_allclose(motion.acceleration, 0, atol=1e-10)
-    np.testing.assert_allclose(motion.forces[:, 0], G / 4, atol=1e-9)
+    np.testing.assert_allclose(motion.forces[:, -1], G / 4, atol=1e-9)
     assert not motion.forces_unique
 
 
@@ -122,7 +121,7 @@ def test_collision_names_the_contact():
 def test_painleves_rod_in_space(spin, expected):
     """A plate on two feet that moves as the planar rod does."""
     arm = np.array([1.0, 2.0]) / np.sqrt(5)
-    result = possible_spatial_motions(
+    result = spatial(
         mass=1.0,
         inertia=(0.5, 0.5, 1 / 3),
         center=(*arm, 0.0),
@@ -145,7 +144,7 @@ def test_spatial_motions_satisfy_their_equations(seed):
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     inertia, mu = np.array([0.5, 0.8, 1.1]), rng.uniform(0.1, 1.0, k)
     force, torque = rng.normal(size=3), rng.normal(size=3)
-    result = possible_spatial_motions(
+    result = spatial(
         mass=1.5,
         inertia=inertia,
         points=points,
@@ -163,13 +162,13 @@ def test_spatial_motions_satisfy_their_equations(seed):
         t1 = np.cross(aside, normals)
         t1 /= np.linalg.norm(t1, axis=1, keepdims=True)
         t2 = np.cross(normals, t1)
-        f = m.forces[:, :1] * normals + m.forces[:, 1:2] * t1 + m.forces[:, 2:] * t2
+        f = m.forces[:, :1] * t1 + m.forces[:, 1:2] * t2 + m.forces[:, 2:] * normals
         assert np.abs(1.5 * a - force - f.sum(axis=0)).max() < 1e-10
         assert np.abs(inertia * alpha - torque - np.cross(points, f).sum(axis=0)).max() < 1e-10
         assert gap.min() > -1e-10
-        assert np.abs(gap * m.forces[:, 0]).max() < 1e-10
-        assert m.forces[:, 0].min() > -1e-10
-        assert np.all(np.linalg.norm(m.forces[:, 1:], axis=1) <= mu * m.forces[:, 0] + 1e-10)
+        assert np.abs(gap * m.forces[:, -1]).max() < 1e-10
+        assert m.forces[:, -1].min() > -1e-10
+        assert np.all(np.linalg.norm(m.forces[:, :-1], axis=1) <= mu * m.forces[:, -1] + 1e-10)
 
 
 @pytest.mark.parametrize("kind", ["vertex-on-face", "face-on-vertex", "edge-on-edge"])
@@ -210,7 +209,7 @@ def test_spatial_gap_acceleration_is_the_second_derivative_of_the_gap(kind, seed
     gyroscopic = -np.cross(omega, inertia * omega) / inertia
     push = -50.0 * normal
     free = float(h) + lever @ gyroscopic + push @ normal / mass
-    result = possible_spatial_motions(
+    result = spatial(
         mass=mass,
         inertia=inertia,
         points=[point],
@@ -224,7 +223,7 @@ def test_spatial_gap_acceleration_is_the_second_derivative_of_the_gap(kind, seed
         obstacle_edges=[w],
     )
     expected = -free / (1 / mass + lever @ (lever / inertia))
-    assert result.motions[0].forces[0, 0] == pytest.approx(expected, rel=1e-6)
+    assert result.motions[0].forces[0, -1] == pytest.approx(expected, rel=1e-6)
 
 
 def test_sliding_contacts_do_not_depend_on_the_frame():

@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from problems import planar, single
 from scipy.optimize import minimize_scalar
 
-from stiction.motions import Verdict, load_problem, possible_motions, single_contact_motions
+from stiction.motions import Verdict, load_problem
 
 G, L = 9.81, 1.0
 
@@ -23,7 +24,7 @@ def bound(theta):
 def verdict(theta, mu, spin):
     """Of a rod whose tip slides to the left at 1 m/s."""
     arm = L * np.array([np.cos(theta), np.sin(theta)])
-    return possible_motions(
+    return planar(
         mass=1.0,
         inertia=L**2 / 3,
         center=arm,
@@ -60,7 +61,7 @@ def test_least_friction_is_four_thirds_at_tangent_two():
 
 def test_sliding_the_other_way_is_never_paradoxical():
     for mu in (1.0, 5.0, 50.0):
-        mirror = possible_motions(
+        mirror = planar(
             mass=1.0,
             inertia=L**2 / 3,
             center=(np.cos(1.0), np.sin(1.0)),
@@ -82,7 +83,7 @@ def test_batched_verdicts_find_the_same_regions():
         )
 
         def one(arm, mu, velocity):
-            return single_contact_motions(
+            return single(
                 arm=arm,
                 normal=jnp.array([0.0, 1.0]),
                 mass=1.0,

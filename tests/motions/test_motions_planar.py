@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from agreement import answer
 from brute_force import Problem, linear_parts
+from problems import planar, planar_state
 from random_problems import random_problem
 
 from stiction.motions import (
     Response,
     classify_forces,
-    contact_state,
     direction_ranges,
     load_problem,
-    motions_of,
     possible_motions,
 )
 
@@ -21,7 +20,7 @@ EXACT = 1e-12
 
 
 def three_points(force, torque=0.0, mu=0.25):
-    return possible_motions(
+    return planar(
         mass=1.0,
         inertia=1.0,
         points=[[-1, -1], [1, -1], [0, -1]],
@@ -57,7 +56,7 @@ def test_a_large_torque_turns_it_about_an_extreme_point(torque, point):
     assert str(result.verdict) == "unique"
     kept = [i for i, mode in enumerate(result.motions[0].modes) if mode != "break"]
     assert kept == [point]
-    alone = possible_motions(
+    alone = planar(
         mass=1.0,
         inertia=1.0,
         points=[[-1, -1] if point == 0 else [1, -1]],
@@ -91,7 +90,7 @@ def test_peg_jams_at_the_moment_that_friction_can_hold():
     state = load_problem("peg-jamming").state()
     for excess, jams in ((1e-9, True), (-1e-9, False)):
         torque = -(1 + excess) / 0.6
-        result = motions_of(state, force=(0.0, -1.0), torque=torque)
+        result = possible_motions(state, force=(0.0, -1.0), torque=torque)
         assert result.zero_net_force == jams
 
 
@@ -126,7 +125,7 @@ def residuals(p: Problem, a, forces) -> dict[str, float]:
     """Newton, Coulomb and the second variation, in physical coordinates, relative to the scale."""
     n_row, t_row, h, g, v_n, v_t = linear_parts(p)
     touching = np.abs(v_n) <= 1e-9 * np.linalg.norm(p.velocity)
-    f_n, f_t = forces.T
+    f_t, f_n = forces.T
     mass = np.array([p.mass, p.mass, p.inertia])
     load = np.array([*p.force, p.torque])
     size = 1.0 + np.abs(a).max() + np.abs(forces).max(initial=0.0)
@@ -278,13 +277,13 @@ def test_classes_of_many_forces_are_those_of_single_answers():
     rng = np.random.default_rng(0)
     for seed in range(12):
         p = random_problem(rng, 1 + seed % 4)
-        state = contact_state(
+        state = planar_state(
             mass=p.mass, inertia=p.inertia, points=p.points, normals=p.normals, mu=p.mu
         )
         forces, torques = rng.normal(size=(20, 2)), rng.normal(size=20)
         classes = classify_forces(state, forces, torques)
         for force, torque, flags in zip(forces, torques, classes, strict=True):
-            result = motions_of(state, force=force, torque=torque)
+            result = possible_motions(state, force=force, torque=torque)
             told = {response(m.acceleration, m.modes) for m in result.motions}
             families = [m.family for m in result.motions if m.family]
             ends = {response(e.acceleration, e.modes) for f in families for e in f.ends if e}

@@ -5,9 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from agreement import answer
+from problems import single as single_contact_motions
 from random_problems import random_problem
 
-from stiction.motions import Verdict, single_contact_motions
+from stiction.motions import Verdict
 from stiction.motions.single import MODES
 
 one = jax.jit(single_contact_motions)
@@ -44,7 +45,7 @@ def test_agrees_with_the_general_method():
             j = found.get(m.modes[0], 0)
             assert single.valid[i, j], i
             np.testing.assert_allclose(single.acceleration[i, j], m.acceleration, atol=1e-9)
-            forces = [single.normal_force[i, j], single.tangential_force[i, j]]
+            forces = [single.tangential_force[i, j], single.normal_force[i, j]]
             np.testing.assert_allclose(forces, m.forces[0], atol=1e-9)
 
 

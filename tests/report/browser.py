@@ -1,13 +1,10 @@
 """Ways to run the player: its JavaScript under Node, its page in a browser without a screen."""
 
-import base64
-import fcntl
 import io
 import json
-import os
 import shutil
 import subprocess
-from importlib import resources
+from importlib import resources, util
 
 import matplotlib.image
 import pytest
@@ -16,19 +13,13 @@ NODE = shutil.which("node")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None or util.find_spec("playwright") is None,
+    reason="Chromium or Playwright is not installed",
+)
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-quic",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--remote-debugging-pipe",
-]
+PATIENCE = 180_000  # ms: pictures are drawn in software, perhaps on a busy machine
+FLAGS = ["--no-sandbox", "--disable-quic"]
 WEBGL = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
 NO_WEBGL = ["--disable-gpu", "--disable-3d-apis"]
 
@@ -44,67 +35,37 @@ def node(files, code):
 
 
 class Browser:
-    """Chromium with fresh settings, spoken to through two pipes (its DevTools protocol)."""
+    """Chromium by Playwright, one tab at a time; `errors` are what its console complained of."""
 
-    def __init__(self, profile, *, webgl):
-        commands, self._write = os.pipe()
-        self._read, answers = os.pipe()
-        # The browser listens on descriptor 3 and answers on 4; ours must be out of the way first.
-        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (commands, answers)]
-        command = [CHROMIUM, *FLAGS, *(WEBGL if webgl else NO_WEBGL), f"--user-data-dir={profile}"]
-        self._process = subprocess.Popen(
-            [*command, "about:blank"],
-            preexec_fn=lambda: [os.dup2(end, 3 + i) for i, end in enumerate(ends)],
-            pass_fds=(3, 4),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        for end in (commands, answers, *ends):
-            os.close(end)
-        self._rest, self._count, self._session = b"", 0, None
+    def __init__(self, *, webgl=True):
+        from playwright.sync_api import sync_playwright
+
+        self._playwright = sync_playwright().start()
+        flags = [*FLAGS, *(WEBGL if webgl else NO_WEBGL)]
+        self._browser = self._playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        self.errors = []
 
     def close(self):
         """End the browser."""
-        self._session = None
-        self.send("Browser.close")
-        self._process.wait(timeout=20)
-        os.close(self._write)
-        os.close(self._read)
+        self._browser.close()
+        self._playwright.stop()
 
-    def send(self, method, **parameters):
-        """One command; its answer."""
-        self._count += 1
-        message = {"id": self._count, "method": method, "params": parameters}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._write, json.dumps(message).encode() + b"\0")
-        while True:
-            while b"\0" not in self._rest:
-                part = os.read(self._read, 1 << 20)
-                assert part, "the browser is gone"
-                self._rest += part
-            text, _, self._rest = self._rest.partition(b"\0")
-            answer = json.loads(text)
-            if answer.get("id") == self._count:
-                assert "error" not in answer, answer
-                return answer["result"]
+    def tab(self, *, dark=False, width=900, height=700):
+        """A new tab with settings of its own."""
+        scheme, size = "dark" if dark else "light", {"width": width, "height": height}
+        page = self._browser.new_page(viewport=size, color_scheme=scheme)
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda e: self.errors.append(str(e)))
+        page.on("console", lambda m: m.type == "error" and self.errors.append(m.text))
+        return page
 
-    def open(self, page, *, dark=False, width=900, height=700):
+    def open(self, page, **options):
         """Show a file."""
-        self._session = None
-        target = self.send("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.send("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = attached["sessionId"]
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.send("Emulation.setEmulatedMedia", features=[scheme])
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.send("Emulation.setDeviceMetricsOverride", **size)
-        self.send("Page.navigate", url=page.as_uri())
-        self.run(
-            "new Promise((done) => (document.readyState === 'complete' ? done()"
-            " : addEventListener('load', () => done())))"
-        )
+        if hasattr(self, "page"):
+            self.page.close()
+        self.errors.clear()
+        self.page = self.tab(**options)
+        self.page.goto(page.as_uri())
         self.settle()
 
     def settle(self):
@@ -115,21 +76,13 @@ class Browser:
 
     def wait(self, seconds):
         """Let the page go on for a while."""
-        self.run(f"new Promise((done) => setTimeout(done, {1000 * seconds}))")
+        self.page.wait_for_timeout(1000 * seconds)
 
     def run(self, code):
         """Evaluate JavaScript in the page, waiting for promises; its value."""
-        answer = self.send(
-            "Runtime.evaluate", expression=code, awaitPromise=True, returnByValue=True
-        )
-        assert "exceptionDetails" not in answer, answer
-        return answer["result"].get("value")
+        return self.page.evaluate(code)
 
-    def mouse(self, kind, x, y, **more):
-        """A mouse event: Pressed, Released, Moved or Wheel."""
-        self.send("Input.dispatchMouseEvent", type=f"mouse{kind}", x=x, y=y, **more)
-
-    def picture(self):
+    def picture(self, **options):
         """What is seen, as an array of red, green and blue in [0, 1]."""
-        data = base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"])
+        data = self.page.screenshot(**options)
         return matplotlib.image.imread(io.BytesIO(data), format="png")[..., :3]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stiction.report.player import WORLD, Animation, Event, Plane, Shape, Trail
+from stiction.report.player import WORLD, Animation, Mark, Plane, Shape, Trail
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def make_animation():
         ]
         given = {
             "ground": [Plane(), Plane((0, 0, 0), (0.2, 0, 1))],
-            "events": [Event(1.0, "impact", "tip <b>"), Event(1.5, "slip"), Event(1.2, "impact")],
+            "events": [Mark(1.0, "impact", "tip <b>"), Mark(1.5, "slip"), Mark(1.2, "impact")],
             "forces": forces,
             "trails": [Trail(0, (0, 0, 0.3))],
         }

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial import ConvexHull
 
-from stiction.report.meshes import field_mesh, model_meshes, run_meshes, thinned
-from stiction.scenes import read_scenario
+from stiction.report.meshes import field_mesh, model_meshes, thinned
+from stiction.scenes import scene
 from stiction.surfaces import height_field
 
 
@@ -59,15 +59,13 @@ WEDGE = """<mujoco><asset>
 def test_a_model_is_drawn_with_its_meshes(tmp_path):
     """In place, in the material's colour, without what is meant for collisions."""
     from stiction.report.animate import animation
-    from stiction.scenes.run import run_scenario
 
     (tmp_path / "wedge.xml").write_text(WEDGE)
     (tmp_path / "scene.toml").write_text(
         'until = 0.1\nsamples = 3\n[mechanism]\nfile = "wedge.xml"\n[contact]\nlaw = "none"\n'
     )
-    scenario, folder = read_scenario(tmp_path / "scene.toml")
-    run = run_scenario(scenario, folder)
-    drawn = animation(run, run_meshes(run)).shapes
+    run = scene(tmp_path / "scene.toml").run()
+    drawn = animation(run, model_meshes(run.mechanism.compiled.model)).shapes
     (mesh,) = (s for s in drawn if s.kind == "mesh")
     assert not any(s.kind == "sphere" for s in drawn)
     assert_allclose(mesh.rgba, [1, 0.8, 0.2, 1], atol=1e-4)

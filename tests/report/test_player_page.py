@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from stiction.report.page import Report
-from stiction.report.player import Animation, Event, Shape
+from stiction.report.player import Animation, Mark, Shape
 
 from .browser import Browser, needs_chromium
 
@@ -15,9 +15,9 @@ pytestmark = [needs_chromium, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["webgl", "canvas"])
-def browser(request, tmp_path_factory):
+def browser(request):
     """One browser that draws with WebGL (in software) and one that has none."""
-    made = Browser(tmp_path_factory.mktemp("profile"), webgl=request.param)
+    made = Browser(webgl=request.param)
     yield made
     made.close()
 
@@ -87,7 +87,7 @@ def shown_time(browser):
     return float(browser.run("document.querySelector('.sp-track').getAttribute('aria-valuenow')"))
 
 
-EVENTS = [Event(0.2, "impact"), Event(0.5, "stick", "left heel"), Event(0.8, "impact")]
+EVENTS = [Mark(0.2, "impact"), Mark(0.5, "stick", "left heel"), Mark(0.8, "impact")]
 
 
 def test_keys_step_jump_and_play(browser, tmp_path):
@@ -128,26 +128,30 @@ def test_mouse_scrubs_explains_turns_and_zooms(browser, tmp_path):
     left, top, width = browser.run("""(({left, top, width}) => [left, top, width])(
         document.querySelector(".sp-track").getBoundingClientRect())""")
     y = top + 10
-    browser.mouse("Moved", left + 0.5 * width, y)
+    mouse = browser.page.mouse
+    mouse.move(left + 0.5 * width, y)
     assert browser.run("document.querySelector('.sp-tip').textContent") == (
         "0.5000 s  stick: left heel"
     )
-    browser.mouse("Pressed", left + 0.25 * width, y, button="left", clickCount=1, buttons=1)
-    browser.mouse("Moved", left + 0.75 * width, y, button="left", buttons=1)
-    browser.mouse("Released", left + 0.75 * width, y, button="left", clickCount=1)
+    mouse.move(left + 0.25 * width, y)
+    mouse.down()
+    mouse.move(left + 0.75 * width, y)
+    mouse.up()
     red, green, blue = centers(browser)
     assert shown_time(browser) == pytest.approx(0.75, abs=0.01)
     assert browser.run("document.querySelector('.sp-legend').textContent") == "impact 2stick 1"
 
     # A wheel over a player that has the focus brings things nearer; dragging turns them round.
     browser.run("document.querySelector('.stiction-player').focus()")
-    browser.mouse("Wheel", 450, 300, deltaX=0, deltaY=-150)
+    mouse.move(450, 300)
+    mouse.wheel(0, -150)
     near_red, near_green, _ = centers(browser)
     assert (near_green - near_red)[0] == pytest.approx(1.25 * (green - red)[0], rel=0.05)
-    browser.mouse("Pressed", 450, 300, button="left", clickCount=1, buttons=1)
-    browser.mouse("Moved", 500, 300, button="left", buttons=1)
-    browser.mouse("Released", 500, 300, button="left", clickCount=1)
+    mouse.down()
+    mouse.move(500, 300)
+    mouse.up()
     turned_red, turned_green, _ = centers(browser)
     assert 0 < (turned_green - turned_red)[0] < 0.95 * (near_green - near_red)[0]
     assert press(browser, "r") == pytest.approx(0.75, abs=0.01)
     assert_allclose(centers(browser), [red, green, blue], atol=2)
+    assert not browser.errors

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import stiction
-from stiction.mechanism import rate
-from stiction.mechanism.kinematics import motion
+from stiction.mechanism import link_kinematics, rate
 from stiction.surfaces import (
-    Motion,
+    SupportMotion,
     contact_kinematics,
     contact_places,
     find_contacts,
@@ -38,7 +37,7 @@ XML = """
 @pytest.fixture(scope="module")
 def setting():
     mechanism = stiction.load(XML)
-    shaking = Motion(
+    shaking = SupportMotion(
         velocity=jnp.array([[0.1, 0.2, 0.3]]),
         amplitude=jnp.array([[0.2, 0.1, 0.4]]),
         frequency=jnp.array([1.5]),
@@ -61,7 +60,7 @@ def test_rates_are_derivatives(setting, ground):
     assert contacts.dim == 3
 
     def look(q, v, t):
-        return contact_kinematics(mechanism, contacts, motion(mechanism, q), v, t)
+        return contact_kinematics(mechanism, contacts, link_kinematics(mechanism, q), v, t)
 
     @jax.jit
     def compare(q, v, a, t):

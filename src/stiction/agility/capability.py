@@ -25,10 +25,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import TINY, Array, Bool, Float, Int, Scalar
+from stiction._base.arrays import TINY, Array, Bool, Float, Int, Scalar
+from stiction._base.linear import inverse
 from stiction.agility.stance import Maps, Reduced, Stance, stance_maps
-from stiction.complementarity.cone_linear import Maximum, maximize_over_cones
-from stiction.mechanism.linear import inverse
+from stiction.complementarity import Maximum, maximize_over_cones
 
 # A limit is said to bind when less than this share of its range is left.
 _BINDING = 1e-6
@@ -41,8 +41,8 @@ class Capability(eqx.Module):
         value: The acceleration [m/s²]: negative if only the opposite is possible, -inf if no
             acceleration along the line is.
         lowest: The least (or the most negative) acceleration along the line [m/s²].
-        effort: Of the motors that gives it [N or N·m].
-        force: Of the stance contacts [N].
+        effort: Efforts of the motors that give this acceleration [N or N·m].
+        force: Forces of the stance contacts then [N].
         binding: Which limit binds first: a motor's index, or nu + i for the cone of contact i.
     """
 
@@ -85,6 +85,14 @@ def capability(
     if stance.is_determined:
         return _by_intervals(maps, maps.without_forces(), d, stance.mu)
     return _by_program(maps, d, stance.mu)
+
+
+def both_capabilities(
+    stance: Stance, q: Float[Array, "nq"], direction: Float[Array, "3"]
+) -> tuple[Capability, Capability]:
+    """The capability by the motors alone (6.6), and while the contacts hold."""
+    alone, exact = (capability(stance, q, direction, contact_limits=c) for c in (False, True))
+    return alone, exact
 
 
 def directional_capability(maps: Maps, d: Float[Array, "k"], dim: int) -> Capability:

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
-from stiction._compile import quick_jit
-from stiction.agility.capability import Capability, capability, farthest_acceleration
+from stiction._base.arrays import Array, Float
+from stiction._base.compile import quick_jit
+from stiction.agility.capability import Capability, both_capabilities, farthest_acceleration
 from stiction.agility.stance import Stance, stance_maps
 
 AROUND, UP = 32, 17  # directions in which the set of accelerations is asked for its farthest point
@@ -25,12 +25,9 @@ class AccelerationSet(NamedTuple):
 @quick_jit
 def capability_in(
     stance: Stance, q: Float[Array, "nq"], directions: Float[Array, "n 3"]
-) -> tuple[Capability, ...]:
+) -> tuple[Capability, Capability]:
     """Capability in many directions: by the motors alone, and while contacts hold."""
-    return tuple(
-        jax.vmap(lambda d, c=c: capability(stance, q, d, contact_limits=c))(directions)
-        for c in (False, True)
-    )
+    return jax.vmap(lambda d: both_capabilities(stance, q, d))(directions)
 
 
 def acceleration_set(stance: Stance, q: Float[Array, "nq"]) -> AccelerationSet:

@@ -23,17 +23,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import TINY, Array, Float, Int, Scalar
-from stiction._errors import InputError
+from stiction._base import defaults
+from stiction._base.arrays import TINY, Array, Float, Int, Scalar
+from stiction._base.errors import InputError
 from stiction.agility.capability import box_interval, efforts_along
 from stiction.agility.postures import stance_gaps
 from stiction.agility.stance import Stance, stance_maps
-from stiction.engines import AbstractSwitchingControl, Trajectory
+from stiction.control import AbstractSwitchingControl
+from stiction.engines import Trajectory
+from stiction.engines.event_log import GUARD
 from stiction.engines.forces import OPEN, SLIP
-from stiction.engines.happenings import GUARD
+from stiction.mechanism import momentum, total_mass
 
 PUSH, LEAVE, FLY = range(3)
-FREQUENCY = 150.0  # [rad/s]: at 5 m more is asked for than any posture can give: full thrust
 _TOUCHES = 1e-7  # the push begins again this little above the ground [m]
 
 
@@ -100,10 +102,10 @@ def jump_control(
     q: Float[Array, "nq"],
     direction: Sequence[float | int] | Float[Array, "3"],
     *,
-    distance: float = 5.0,
-    frequency: float = FREQUENCY,
-    lifted: float = 1e-4,
-    away: float = 5e-3,
+    distance: float = defaults.JUMP_DISTANCE,
+    frequency: float = defaults.JUMP_FREQUENCY,
+    lifted: float = defaults.JUMP_LIFTED,
+    away: float = defaults.JUMP_AWAY,
 ) -> JumpControl:
     """The control of a jump from the posture q towards a goal `distance` away [m]."""
     d = unit_vector("direction", direction)
@@ -125,8 +127,11 @@ class JumpOutcome(NamedTuple):
     left: np.ndarray  # whether the feet came away from the ground
     stance_duration: np.ndarray  # from the start to the last touch before that [s], or nan
     rise: np.ndarray  # of the point, above its start [m]
-    take_off: np.ndarray  # velocity of the point at the first sample after the push [m/s]
+    take_off: (
+        np.ndarray
+    )  # velocity of the centre of mass at the end of the push, by the flight [m/s]
     off_course: np.ndarray  # angle between that and the direction [rad]
+    sideways: np.ndarray  # of the point at its highest: away from the plane of the direction [m]
     slips: np.ndarray  # times that a foot began to slip before it left
     slipped: np.ndarray  # how long feet slipped before they left [s]
     nearest: np.ndarray  # least distance to the goal [m]
@@ -146,13 +151,22 @@ def jump_outcome(control: JumpControl, run: Trajectory) -> JumpOutcome:
     toward = toward / np.linalg.norm(toward, axis=-1, keepdims=True)
     rows = [_one(run, i) for i in range(len(x))]
     left, duration, slips, slipped, when = (np.array(c) for c in zip(*rows, strict=True))
-    speed = np.asarray(jax.jit(jax.vmap(jax.vmap(stance.velocity)))(run.q, run.v))
-    time = np.asarray(run.time)
+    time, m = np.asarray(run.time), stance.mechanism
+    lanes = np.arange(len(x))
     at = np.array(
         [np.searchsorted(t, w) if np.isfinite(w) else 0 for t, w in zip(time, when, strict=True)]
     )
-    take_off = speed[np.arange(len(x)), np.minimum(at, time.shape[1] - 1)]
+    at = np.minimum(at, time.shape[1] - 1)
+    # One sample of the flight is enough: only gravity changes the velocity of the centre of mass.
+    # The body's own velocity swings about it by as much again.
+    q, v = (jnp.asarray(np.asarray(a)[lanes, at]) for a in (run.q, run.v))
+    momenta = np.asarray(jax.jit(jax.vmap(lambda q, v: momentum(m, q, v)[0]))(q, v))
+    flown = np.nan_to_num(time[lanes, at] - when)[:, None]
+    take_off = momenta / float(total_mass(m)) - flown * np.asarray(m.gravity)
     cosine = np.sum(take_off * toward, axis=1) / (np.linalg.norm(take_off, axis=1) + 1e-300)
+    across = np.stack([-toward[:, 1], toward[:, 0]], axis=1)
+    across = across / (np.linalg.norm(across, axis=1, keepdims=True) + 1e-300)
+    top = x[lanes, np.argmax(np.nan_to_num(height, nan=-np.inf), axis=1)]
     nothing = np.where(left, 0.0, np.nan)
     return JumpOutcome(
         left=left,
@@ -160,6 +174,7 @@ def jump_outcome(control: JumpControl, run: Trajectory) -> JumpOutcome:
         rise=np.nanmax(height, axis=1),
         take_off=take_off + nothing[:, None],
         off_course=np.arccos(np.clip(cosine, -1, 1)) + nothing,
+        sideways=np.sum((top - x[:, 0])[:, :2] * across, axis=1) + nothing,
         slips=slips,
         slipped=slipped,
         nearest=np.nanmin(distance, axis=1),
@@ -168,7 +183,7 @@ def jump_outcome(control: JumpControl, run: Trajectory) -> JumpOutcome:
 
 def _one(run: Trajectory, i: int) -> tuple[bool, float, int, float, float]:
     """From the list of events of lane i: left?, stance duration, slips, time slipping, when."""
-    h = jax.tree.map(lambda x: np.asarray(x)[i], run.events)
+    h = jax.tree.map(lambda x: np.asarray(x)[i], run.log)
     n = int(np.asarray(run.n_events)[i])
     switches = np.flatnonzero(np.asarray(h.cause.contact)[:n] == GUARD)
     # The second switch is the one by which the mechanism is away.

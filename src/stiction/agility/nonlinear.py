@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float, Int, Scalar
-from stiction.mechanism.linear import cholesky, solve_factored, solve_lower, solve_upper
+from stiction._base.arrays import Array, Float, Int, Scalar
+from stiction._base.linear import cholesky, solve_factored, solve_lower, solve_upper
 
 _TO_BOUNDARY = 0.995
 _LEAST_BARRIER = 1e-11

@@ -20,9 +20,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
-from stiction._compile import quick_jit
-from stiction._errors import RunError
+from stiction._base.arrays import Array, Float
+from stiction._base.compile import quick_jit
+from stiction._base.errors import RunError
 from stiction.agility.capability import Capability, capability, limits_in_words
 from stiction.agility.nonlinear import Minimum, minimize
 from stiction.agility.postures import (
@@ -53,12 +53,12 @@ class Optimum:
     effort: np.ndarray  # [N or N·m]
     force: np.ndarray  # [N]
     binding: list[str]
-    residual: float  # of the KKT conditions, relative
+    residual: float  # of the optimality (KKT) conditions, relative
     starts: int  # that led here
 
 
 @dataclass(frozen=True)
-class Search:
+class PostureSearch:
     """What a search for the best posture found."""
 
     optima: list[Optimum]  # the best first
@@ -78,17 +78,17 @@ def best_posture(
     samples: int = 10_000,
     starts: int = 32,
     guess: Float[Array, "nq"] | None = None,
-) -> Search:
+) -> PostureSearch:
     """The best posture and the other local optima.
 
     Args:
         stance: What stands, on what, and the point that counts.
-        limits: Of the posture.
+        limits: Bounds on the posture.
         direction: Unit vector in the world.
-        seed: Of the random postures; the same seed gives the same answer.
-        samples: Random postures to begin with.
+        seed: Seed of the random postures; the same seed gives the same answer.
+        samples: Number of random postures to begin with.
         starts: How many of them climb: the best half, and others chosen evenly from the rest.
-        guess: A posture to start from besides.
+        guess: A further posture to start from.
     """
     postures, found = sample_postures(stance, limits, direction, seed=seed, samples=samples)
     values = np.asarray(found.value)
@@ -118,7 +118,7 @@ def best_posture(
                        jax.tree.map(lambda x: x[good], after))  # fmt: skip
     if not optima:
         raise RunError(f"none of {starts} starts came to an optimum; try another seed")
-    return Search(optima, samples, feasible, float(values.max()), starts, int(good.sum()))
+    return PostureSearch(optima, samples, feasible, float(values.max()), starts, int(good.sum()))
 
 
 def sample_postures(

@@ -12,13 +12,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Bool, Float, Scalar
-from stiction._errors import InputError
+from stiction._base.arrays import Array, Bool, Float, Scalar
+from stiction._base.errors import InputError
+from stiction._base.spatial import rotate
 from stiction.agility.stance import Stance
-from stiction.mechanism import add_velocity, difference, world_poses
-from stiction.mechanism.kinematics import as_mask, body_poses, motion
-from stiction.mechanism.spatial import rotate
-from stiction.mechanism.tree import BALL, FREE, SLIDE, Tree
+from stiction.mechanism import (
+    BALL,
+    FREE,
+    SLIDE,
+    Tree,
+    add_velocity,
+    as_mask,
+    difference,
+    link_kinematics,
+    world_poses,
+)
 from stiction.surfaces import contact_places
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
@@ -91,7 +99,7 @@ def coordinates(stance: Stance, q: Float[Array, "nq"]) -> Float[Array, "nv"]:
 
 def stance_gaps(stance: Stance, q: Float[Array, "nq"]) -> Float[Array, "n"]:
     """Heights of the contact points over what they touch (6.10) [m]."""
-    poses = body_poses(stance.mechanism, motion(stance.mechanism, q).links)
+    poses = world_poses(stance.mechanism, q)
     return contact_places(stance.contacts, poses, jnp.zeros((), q.dtype)).gap
 
 
@@ -104,7 +112,7 @@ def clearances(stance: Stance, q: Float[Array, "nq"]) -> Float[Array, "h"]:
     poses = world_poses(m, q)
     moving = np.flatnonzero([link != 0 for link in m.tree.body_links])
     R, p = poses.rotation[moving], poses.position[moving]
-    joints = motion(m, q).links
+    joints = link_kinematics(m, q).links
     anchors = joints.position[1:] + rotate(joints.rotation[1:], m.joints.anchor)
     points = [p + rotate(R, m.bodies.center[moving]), anchors]
     boxes = np.flatnonzero([kind == "box" for kind in m.shapes.kinds])

@@ -22,8 +22,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
-from stiction._errors import InputError
+from stiction._base.arrays import Array, Float
+from stiction._base.errors import InputError
+from stiction._base.linear import solve_lower, solve_redundant
 from stiction.engines.contact_dynamics import contact_dynamics
 from stiction.mechanism import (
     Mechanism,
@@ -37,7 +38,6 @@ from stiction.mechanism import (
     rate,
     total_mass,
 )
-from stiction.mechanism.linear import solve_lower, solve_redundant
 from stiction.surfaces import Contacts, find_contacts, model_planes, planes
 
 CENTER_OF_MASS = -1
@@ -151,12 +151,12 @@ def make_stance(
     """A stance.
 
     Args:
-        mechanism: What stands.
+        mechanism: The mechanism that stands.
         contacts: The contacts that it stands on, or the names of their sites, geoms or bodies (on
             the plane z = 0 if the model has no ground); by default all that may touch the ground.
         mu: Coefficient of static friction, one or one for each contact.
         point: A body, a site, or `com` for the centre of mass of all; by default the first body.
-        offset: Of the point, in the frame of the body [m].
+        offset: Place of the point in the frame of its body [m].
     """
     if not isinstance(contacts, Contacts):
         ground = model_planes(mechanism)

@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
-from stiction._compile import quick_jit
-from stiction._errors import InputError
-from stiction.agility.capability import Capability, capability
-from stiction.agility.jump import FREQUENCY, JumpControl, JumpOutcome, jump_outcome
+from stiction._base import defaults
+from stiction._base.arrays import Array, Float
+from stiction._base.compile import quick_jit
+from stiction._base.errors import InputError
+from stiction.agility.capability import both_capabilities
+from stiction.agility.jump import JumpControl, JumpOutcome, jump_outcome
 from stiction.agility.postures import (
     PostureLimits,
     configuration,
@@ -23,17 +25,19 @@ from stiction.agility.postures import (
 )
 from stiction.agility.stance import Stance
 from stiction.engines import RESULTS, Hybrid, Solver, Trajectory, simulate
-from stiction.mechanism.tree import FREE
+from stiction.mechanism import FREE
 
 LANES = 250  # jumps in one batch
 SHORT = 1e-4  # a stance shorter than this is none [s]
 _TRIES = 50  # postures drawn for each that is wanted, at most
 _EVENTS = 20
-_STEPS = 300  # a stance takes some fifty; a run that takes more is held up: a timeout
+# Tolerances of flickinger Table 6.1. A stance takes some fifty steps; a run of more than 300
+# is held up: a timeout.
+_SOLVER = Solver(1e-3, 1e-4, max_steps=300)
 
 
 @dataclass(frozen=True)
-class Field:
+class CapabilityField:
     """Capability over two joints, the rest of a posture held."""
 
     names: tuple[str, str]
@@ -44,7 +48,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Study:
+class JumpStudy:
     """Random postures, and the jump from each."""
 
     q: np.ndarray
@@ -55,13 +59,23 @@ class Study:
 
     @property
     def jumped(self) -> np.ndarray:
-        """Those that left the ground, but at once."""
+        """Jumps that left the ground at once, without a stance."""
         return self.outcome.left & ~self.stood
 
     @property
     def stood(self) -> np.ndarray:
-        """Those that left after a stance (the document's "filtered")."""
+        """Jumps that left the ground after a stance (the document's "filtered")."""
         return self.outcome.left & (self.outcome.stance_duration > SHORT)
+
+
+@dataclass(frozen=True)
+class JumpSettings:
+    """How each jump of a study is made."""
+
+    distance: float = 5.0  # of the goal, from the mean of the starts: one goal for all [m]
+    frequency: float = defaults.JUMP_FREQUENCY  # how hard the push is, see `JumpControl` [rad/s]
+    until: float = 0.015  # how long each is followed [s]
+    solver: Solver = _SOLVER
 
 
 @dataclass(frozen=True)
@@ -79,7 +93,7 @@ class Correlation:
 def hold(
     stance: Stance, limits: PostureLimits, q: Float[Array, "nq"], vary: Sequence[str]
 ) -> PostureLimits:
-    """Limits that let only the named joints vary; a free body keeps its height to itself."""
+    """Limits that hold a posture but for the named joints; a free body may rise and sink."""
     tree = stance.mechanism.tree
     joints = [stance.mechanism.joint(name) for name in vary]
     free = [int(tree.v_address[j]) for j in joints]
@@ -101,13 +115,13 @@ def capability_field(
     names: tuple[str, str],
     *,
     points: int = 161,
-) -> Field:
-    """Capability over a grid of two joints within their limits; nan where the posture is not one.
+) -> CapabilityField:
+    """Capability over a grid of two joints within their limits; nan where a posture cannot stand.
 
     Args:
         stance: What stands, on what, and the point that counts.
-        limits: Of the posture.
-        q: What the other joints keep.
+        limits: Bounds on the posture.
+        q: The posture that the other joints keep.
         direction: Unit vector in the world.
         names: The two joints.
         points: Grid points along each.
@@ -126,7 +140,7 @@ def capability_field(
     motors, exact = (np.stack(column) for column in zip(*rows, strict=True))
     reference = np.asarray(stance.mechanism.q_reference)
     zero = [reference[stance.mechanism.tree.q_address[stance.mechanism.joint(n)]] for n in names]
-    return Field(names, axes[0] + zero[0], axes[1] + zero[1], motors, exact)
+    return CapabilityField(names, axes[0] + zero[0], axes[1] + zero[1], motors, exact)
 
 
 @quick_jit
@@ -134,7 +148,7 @@ def _both(stance, limits, xi, direction):
     def one(xi):
         q = place(stance, configuration(stance, xi))[0]
         ok = stands(stance, limits, q)
-        values = (capability(stance, q, direction, contact_limits=c).value for c in (False, True))
+        values = (found.value for found in both_capabilities(stance, q, direction))
         return tuple(jnp.where(ok & jnp.isfinite(v), v, jnp.nan) for v in values)
 
     return jax.vmap(one)(xi)
@@ -147,43 +161,37 @@ def jump_study(
     count: int,
     *,
     law: Hybrid,
+    settings: JumpSettings | None = None,
     seed: int = 0,
-    distance: float = 5.0,
-    frequency: float = FREQUENCY,
-    until: float = 0.015,
-    solver: Solver | None = None,
     each: Callable[[range], Iterable[int]] = iter,
-) -> Study:
+) -> JumpStudy:
     """Jumps from random postures, `LANES` in one call of `simulate`.
 
     Args:
         stance: What stands, on what, and the point that is pushed.
-        limits: Within which postures are drawn.
+        limits: Bounds within which postures are drawn.
         direction: Unit vector from the start to the goal.
-        count: How many postures.
-        law: What contacts do.
-        seed: Of the postures.
-        distance: Of the goal, from the mean of the starts [m]: one goal for all.
-        frequency: How hard the push is, see `JumpControl` [rad/s].
-        until: How long each is followed [s].
-        solver: Method and tolerances; by default those of flickinger Table 6.1.
+        count: Number of postures.
+        law: The contact law.
+        settings: Goal, push and duration; by default those of `JumpSettings`.
+        seed: Seed of the random postures.
         each: Called with the batches, to show progress.
     """
-    solver = Solver(1e-3, 1e-4, max_steps=_STEPS) if solver is None else solver
+    settings = settings or JumpSettings()
     q, by_motors, by_all = _standing(stance, limits, direction, count, seed)
     lanes = min(LANES, count)
     batches = -(-count // lanes)
     padded = np.concatenate([q, np.repeat(q[:1], batches * lanes - count, axis=0)])
     start = np.asarray(jax.jit(jax.vmap(stance.position))(jnp.asarray(q))).mean(axis=0)
-    numbers = (jnp.asarray(float(x)) for x in (frequency, 1e-4, 5e-3))
-    goal = jnp.asarray(start) + distance * direction
+    numbers = (jnp.asarray(float(x)) for x in (settings.frequency, 1e-4, 5e-3))
+    goal = jnp.asarray(start) + settings.distance * direction
     control = JumpControl(stance, goal, *numbers)
     outcomes, timeouts = [], []
     for batch in each(range(batches)):
         part = jnp.asarray(padded[batch * lanes : (batch + 1) * lanes])
         run: Trajectory = simulate(
-            stance.mechanism, part, jnp.zeros((lanes, stance.mechanism.nv)), until=until,
-            contacts=stance.contacts, law=law, control=control, solver=solver, samples=2,
+            stance.mechanism, part, jnp.zeros((lanes, stance.mechanism.nv)), until=settings.until,
+            contacts=stance.contacts, law=law, control=control, solver=settings.solver, samples=2,
             max_events=_EVENTS, throw=False,
         ).to_numpy()  # fmt: skip
         outcome = jump_outcome(control, run)
@@ -191,7 +199,7 @@ def jump_study(
         outcomes.append(outcome)
         timeouts.append(~ended & ~outcome.left)
     outcome = JumpOutcome(*(np.concatenate(x)[:count] for x in zip(*outcomes, strict=True)))
-    return Study(q, by_motors, by_all, outcome, np.concatenate(timeouts)[:count])
+    return JumpStudy(q, by_motors, by_all, outcome, np.concatenate(timeouts)[:count])
 
 
 def _standing(stance, limits, direction, count, seed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -213,10 +221,8 @@ def _standing(stance, limits, direction, count, seed) -> tuple[np.ndarray, np.nd
 def _draw(stance, limits, direction, keys):
     def one(key):
         q = random_posture(stance, limits, key)
-        by: tuple[Capability, ...] = tuple(
-            capability(stance, q, direction, contact_limits=c) for c in (False, True)
-        )
-        return q, stands(stance, limits, q), by[0].value, by[1].value
+        motors, exact = both_capabilities(stance, q, direction)
+        return q, stands(stance, limits, q), motors.value, exact.value
 
     return jax.vmap(one)(keys)
 
@@ -230,8 +236,8 @@ def correlation(x: np.ndarray, y: np.ndarray, *, level: float = 0.95) -> Correla
     if x.size < 4:
         nan = float("nan")
         return Correlation(nan, nan, nan, nan, int(x.size), level)
-    r = stats.pearsonr(x, y)
+    r: Any = stats.pearsonr(x, y)
     interval = r.confidence_interval(level)
-    rank = stats.spearmanr(x, y)
+    rank: Any = stats.spearmanr(x, y)
     low, high = float(interval.low), float(interval.high)
     return Correlation(float(r.statistic), low, high, float(rank.statistic), int(x.size), level)

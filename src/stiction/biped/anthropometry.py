@@ -19,7 +19,7 @@ from importlib import resources
 import numpy as np
 from jaxtyping import Float
 
-from stiction._errors import InputError, unknown
+from stiction._base.errors import InputError, unknown
 
 SEXES = ("female", "male")
 
@@ -52,7 +52,7 @@ AXES = {
 
 
 @dataclass(frozen=True)
-class Inertia:
+class SegmentInertia:
     """A rigid body's mass [kg], centre of mass [m] and inertia about it [kg m²].
 
     Args:
@@ -70,21 +70,21 @@ class Inertia:
         d = self.center - point
         return self.tensor + self.mass * (d @ d * np.eye(3) - np.outer(d, d))
 
-    def moved(self, shift: Float[np.ndarray, "3"]) -> "Inertia":
+    def moved(self, shift: Float[np.ndarray, "3"]) -> "SegmentInertia":
         """The same body seen from a frame whose origin is at `-shift`."""
-        return Inertia(self.mass, self.center + shift, self.tensor)
+        return SegmentInertia(self.mass, self.center + shift, self.tensor)
 
-    def __add__(self, other: "Inertia") -> "Inertia":
+    def __add__(self, other: "SegmentInertia") -> "SegmentInertia":
         """Two bodies in one frame, taken as one."""
         mass = self.mass + other.mass
         center = (self.mass * self.center + other.mass * other.center) / mass
-        return Inertia(mass, center, self.about(center) + other.about(center))
+        return SegmentInertia(mass, center, self.about(center) + other.about(center))
 
-    def __sub__(self, part: "Inertia") -> "Inertia":
+    def __sub__(self, part: "SegmentInertia") -> "SegmentInertia":
         """What is left of a body when a part is taken off."""
         mass = self.mass - part.mass
         center = (self.mass * self.center - part.mass * part.center) / mass
-        return Inertia(mass, center, self.about(center) - part.about(center))
+        return SegmentInertia(mass, center, self.about(center) - part.about(center))
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,9 @@ class Person:
 
     Args:
         height: Stature [m].
-        lengths: Of the table's segments, and between some other points of it [m].
-        inertias: Of head, torso, pelvis, and one each of upper_arm, forearm, hand, thigh, shank,
-            foot, toes.
+        lengths: Lengths of the table's segments, and between some other points of it [m].
+        inertias: Inertia of head, torso, pelvis, and one each of upper_arm, forearm, hand,
+            thigh, shank, foot, toes.
         hip_width: Between the hip joints [m].
         shoulder_width: Between the shoulder joints [m].
         ankle_height: Above the sole [m].
@@ -103,7 +103,7 @@ class Person:
 
     height: float
     lengths: dict[str, float]
-    inertias: dict[str, Inertia]
+    inertias: dict[str, SegmentInertia]
     hip_width: float
     shoulder_width: float
     ankle_height: float
@@ -129,9 +129,9 @@ def person(*, height: float, mass: float, sex: str) -> Person:
     whole = sum(r["mass"] * (1 if k in VERTICAL[:4] else 2) for k, r in rows.items())
     masses = {k: mass * r["mass"] / whole for k, r in rows.items()}
 
-    def segment(name: str, z: float, x: float = 0.0) -> Inertia:
+    def segment(name: str, z: float, x: float = 0.0) -> SegmentInertia:
         radii = lengths[name] * np.array(rows[name]["radii"])[list(AXES.get(name, (0, 1, 2)))] / 100
-        return Inertia(masses[name], np.array([x, 0.0, z]), masses[name] * np.diag(radii**2))
+        return SegmentInertia(masses[name], np.array([x, 0.0, z]), masses[name] * np.diag(radii**2))
 
     def from_origin(name: str) -> float:
         return lengths[name] * rows[name]["cm"] / 100
@@ -168,7 +168,9 @@ def _lengths(table: dict, height: float) -> dict[str, float]:
     return {k: v * (upright if k in stretched else scale) for k, v in given.items()}
 
 
-def _split_foot(foot: Inertia, length: float, ankle_height: float) -> tuple[Inertia, Inertia]:
+def _split_foot(
+    foot: SegmentInertia, length: float, ankle_height: float
+) -> tuple[SegmentInertia, SegmentInertia]:
     """The table's foot in two: toes that are a uniform box, and all the rest.
 
     Put together again they are the table's foot exactly: mass, centre and inertia.
@@ -178,7 +180,7 @@ def _split_foot(foot: Inertia, length: float, ankle_height: float) -> tuple[Iner
     sides[2] = TOE_THICKNESS * ankle_height
     box = toe_mass / 12 * np.diag(sides @ sides - sides**2)
     center = [(TOE_JOINT - ANKLE) * length + sides[0] / 2, 0, sides[2] / 2 - ankle_height]
-    toes = Inertia(toe_mass, np.array(center), box)
+    toes = SegmentInertia(toe_mass, np.array(center), box)
     # The toes' own frame is at their joint: the ball of the foot, half way up their thickness.
     return foot - toes, toes.moved(-toe_joint(length, ankle_height))
 

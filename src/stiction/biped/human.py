@@ -7,22 +7,7 @@ inertias are de Leva's ([deLeva1996], scaled by `anthropometry.person`); geoms a
 
 Order of the degrees of freedom: base, left leg, right leg, waist, neck, left arm, right arm; in a
 limb from the trunk outwards; in a joint of three flexion, then adduction or bending, then rotation,
-each about an axis carried by the one before. Positive angles:
-
-| joint | positive | range [degrees] |
-| --- | --- | --- |
-| hip, shoulder flexion | limb forward | -30 to 120, -60 to 180 |
-| hip, shoulder adduction | limb to the midline | -45 to 30, -180 to 45 |
-| hip, shoulder rotation | front of the limb inwards | -45 to 45, -90 to 70 |
-| knee, elbow flexion | bent | 0 to 135, 0 to 150 |
-| ankle flexion | toes up | -50 to 20 |
-| ankle inversion | inner edge of the foot up | -15 to 35 |
-| toe extension | toes up | -45 to 70 (from 0 above a plate) |
-| waist, neck flexion | bent forward | -25 to 80, -45 to 45 |
-| waist, neck bending | bent to the right | -35 to 35, -45 to 45 |
-| waist, neck rotation | turned to the left | -45 to 45, -60 to 60 |
-| wrist flexion | palm to the forearm | -70 to 80 |
-| wrist deviation | hand to the thumb's side | -30 to 20 |
+each about an axis carried by the one before.
 
 Ranges are round clinical norms (after [AAOS1965]). Signs of limbs and trunk are those of
 [Rajagopal2016]'s OpenSim coordinates, but waist flexion is its lumbar extension with a minus.
@@ -31,21 +16,22 @@ Feet are rectangles with four contact points each, two at the heel and two at th
 Figure 3: 1 to 4 and 5 to 8): the corners of the sole from the heel to the tip of the toes. rodic's
 subject had wooden plates under his feet, so by default the sole is one rigid plate and all four
 points belong to the foot; the toes then move above it. With `sole="hinged"` it bends at the ball of
-the foot and the two front points belong to the toes.
+the foot and the two front points belong to the toes; where it bends the toes have two more,
+`left_bend_inner` and so on, on which a body can walk while its heel is up.
 """
 
 import xml.etree.ElementTree as ET
 
 import numpy as np
 
-from stiction._errors import unknown
+from stiction._base.errors import unknown
 from stiction.biped.anthropometry import (
     ANKLE,
     FOOT_BREADTH,
     TOE_JOINT,
     TOE_THICKNESS,
-    Inertia,
     Person,
+    SegmentInertia,
     person,
     toe_joint,
 )
@@ -53,24 +39,25 @@ from stiction.biped.anthropometry import (
 SIDES = ("left", "right")
 SOLES = ("plate", "hinged")
 
-# name: axis on the right side (or in the middle), range in degrees. On the left, axes are mirrored.
+# name: axis on the right side (or in the middle; on the left axes are mirrored), range in degrees.
+# The comment says which way is positive.
 Joints = dict[str, tuple[tuple[int, int, int], tuple[int, int]]]
 HIP: Joints = {
-    "hip_flexion": ((0, -1, 0), (-30, 120)),
-    "hip_adduction": ((1, 0, 0), (-45, 30)),
-    "hip_rotation": ((0, 0, 1), (-45, 45)),
+    "hip_flexion": ((0, -1, 0), (-30, 120)),  # limb forward
+    "hip_adduction": ((1, 0, 0), (-45, 30)),  # limb to the midline
+    "hip_rotation": ((0, 0, 1), (-45, 45)),  # front of the limb inwards
 }
-KNEE: Joints = {"knee_flexion": ((0, 1, 0), (0, 135))}
+KNEE: Joints = {"knee_flexion": ((0, 1, 0), (0, 135))}  # bent
 ANKLE_JOINT: Joints = {
-    "ankle_flexion": ((0, -1, 0), (-50, 20)),
-    "ankle_inversion": ((1, 0, 0), (-15, 35)),
+    "ankle_flexion": ((0, -1, 0), (-50, 20)),  # toes up
+    "ankle_inversion": ((1, 0, 0), (-15, 35)),  # inner edge of the foot up
 }
-TOE: Joints = {"toe_extension": ((0, -1, 0), (-45, 70))}
+TOE: Joints = {"toe_extension": ((0, -1, 0), (-45, 70))}  # toes up
 TOE_ON_PLATE: Joints = {"toe_extension": ((0, -1, 0), (0, 70))}
 WAIST: Joints = {
-    "waist_flexion": ((0, 1, 0), (-25, 80)),
-    "waist_bending": ((1, 0, 0), (-35, 35)),
-    "waist_rotation": ((0, 0, 1), (-45, 45)),
+    "waist_flexion": ((0, 1, 0), (-25, 80)),  # bent forward
+    "waist_bending": ((1, 0, 0), (-35, 35)),  # bent to the right
+    "waist_rotation": ((0, 0, 1), (-45, 45)),  # turned to the left
 }
 NECK: Joints = {
     "neck_flexion": ((0, 1, 0), (-45, 45)),
@@ -84,8 +71,8 @@ SHOULDER: Joints = {
 }
 ELBOW: Joints = {"elbow_flexion": ((0, -1, 0), (0, 150))}
 WRIST: Joints = {
-    "wrist_flexion": ((1, 0, 0), (-70, 80)),
-    "wrist_deviation": ((0, -1, 0), (-30, 20)),
+    "wrist_flexion": ((1, 0, 0), (-70, 80)),  # palm to the forearm
+    "wrist_deviation": ((0, -1, 0), (-30, 20)),  # hand to the thumb's side
 }
 
 SKIN = (0.86, 0.68, 0.55, 1.0)
@@ -169,6 +156,9 @@ def _add_leg(pelvis: ET.Element, side: str, p: Person, sole: str) -> None:
     else:
         _sole(foot, f"{side}_sole", heel, ball[0], breadth, ground)
         _sole(toes, f"{side}_toe_sole", 0, tip - ball[0], breadth, ground - ball[2])
+        for edge, across in (("inner", -1), ("outer", 1)):
+            at = across * _outwards(side) * breadth / 2
+            _site(toes, f"{side}_bend_{edge}", (0, at, ground - ball[2]))
 
 
 def _add_arm(torso: ET.Element, side: str, p: Person) -> None:
@@ -189,7 +179,9 @@ def _outwards(side: str) -> int:
     return 1 if side == "left" else -1
 
 
-def _body(parent, name, position, inertia: Inertia, joints: Joints | None = None, side="right"):
+def _body(
+    parent, name, position, inertia: SegmentInertia, joints: Joints | None = None, side="right"
+):
     """A body at its upper joint, with its inertia and the joints that carry it (or none: free)."""
     body = ET.SubElement(parent, "body", name=name, pos=_text(position))
     if joints is None:
@@ -265,25 +257,12 @@ def _draw_foot(foot, toes, p: Person) -> None:
     length, h = p.lengths["foot"], p.ankle_height
     ball, half = toe_joint(length, h), FOOT_BREADTH * length * 0.42
     heel = -ANKLE * length
-    middle = (heel + ball[0]) / 2
-    _geom(
-        foot, "ellipsoid", (0.5 * (ball[0] - heel), half, 0.42 * h), (middle, 0, -0.55 * h), SHOES
-    )
-    _geom(
-        foot,
-        "ellipsoid",
-        (0.26 * length, half * 0.9, 0.5 * h),
-        (heel + 0.26 * length, 0, -0.5 * h),
-        SHOES,
-    )
-    tip = (1 - TOE_JOINT) * length
-    _geom(
-        toes,
-        "ellipsoid",
-        (0.75 * tip, half, TOE_THICKNESS * h * 0.7),
-        (0.25 * tip, 0, 0.1 * h),
-        SHOES,
-    )
+    middle, back, tip = (heel + ball[0]) / 2, 0.26 * length, (1 - TOE_JOINT) * length
+    sole = (0.5 * (ball[0] - heel), half, 0.42 * h)
+    _geom(foot, "ellipsoid", sole, (middle, 0, -0.55 * h), SHOES)
+    _geom(foot, "ellipsoid", (back, half * 0.9, 0.5 * h), (heel + back, 0, -0.5 * h), SHOES)
+    front = (0.75 * tip, half, TOE_THICKNESS * h * 0.7)
+    _geom(toes, "ellipsoid", front, (0.25 * tip, 0, 0.1 * h), SHOES)
 
 
 def _text(numbers) -> str:

@@ -9,11 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from stiction._errors import InputError
-from stiction.biped.recording.even import make_even
-from stiction.biped.recording.table import Table
-from stiction.biped.recording.text import numbers_in, read_lines, read_text_table
-from stiction.biped.stretches import stretches
+from stiction._base.errors import InputError
+from stiction.tables import Table, intervals, is_number, make_even, read_lines, read_table
 
 GRAVITY = 9.81  # m/s²
 AIRBORNE = 10.0  # N: below it nobody stands on the plate
@@ -31,7 +28,7 @@ class Jump:
         takeoff: First sample in the air [s].
         landing: Last sample in the air [s].
         flight_time: Between the two [s]; up to two sampling periods too short.
-        height: Of the centre of mass over take-off, from the flight time [m].
+        height: Rise of the centre of mass after take-off, from the flight time [m].
         takeoff_speed: From the impulse [m/s]; nan where no rest came before.
         impulse_height: From that speed [m].
         peak_force: Before take-off [N].
@@ -55,7 +52,7 @@ class JumpRecord:
     Attributes:
         time: [s]
         force: Vertical, on the person [N].
-        weight: Of the person [N].
+        weight: Weight of the person [N].
         weighed: How it was found.
         jumps: In order.
     """
@@ -78,24 +75,23 @@ def read_vertical_force(
         column: Which column, if there are several.
     """
     path = Path(path)
-    lines = [(i, line) for i, line in enumerate(read_lines(path)) if line.strip()]
-    first = lines[0][1].replace(",", " ").split() if lines else []
-    if len(first) == 1 and first[0].lstrip("-+").replace(".", "").isdigit():
+    cells = [line.strip() for _, line in read_lines(path)[0]]
+    if cells and is_number(cells[0]):
         if rate is None:
             raise InputError(f"`{path}` is one column of numbers: add --rate with its rate in Hz")
         if not rate > 0:
             raise InputError(f"`rate` must be a positive number [Hz], got {rate}")
-        values = numbers_in(path, lines, 1, None)
-        table = Table(path.name, np.arange(len(values)) / rate, ("force",), values)
+        values = np.array([float(c) if is_number(c) else np.nan for c in cells])[:, None]
+        table = Table.recording(path, np.arange(len(values)) / rate, ("force",), values)
     else:
-        table = read_text_table(path)
+        table = read_table(path).by_time()
     if column is None and len(table.names) != 1:
         raise InputError(
             f"`{path}` must have one column beside the time, has {len(table.names)}"
             f" ({', '.join(table.names[:6])}): add --column with the name of the vertical force"
         )
     name = column or "".join(table.names)
-    return make_even(Table(table.source, table.time, (name,), table.column(name)[:, None]))
+    return make_even(Table.recording(path, table.time, (name,), table.column(name)[:, None]))
 
 
 def find_jumps(time: np.ndarray, force: np.ndarray, *, gravity: float = GRAVITY) -> JumpRecord:
@@ -127,7 +123,7 @@ def find_jumps(time: np.ndarray, force: np.ndarray, *, gravity: float = GRAVITY)
 def _flights(time: np.ndarray, force: np.ndarray, usual: float) -> list[tuple[int, int]]:
     """First and last sample of every stretch in the air that lies between two on the plate."""
     found = []
-    for first, after in stretches(force < _NEARLY * usual):
+    for first, after in intervals(force < _NEARLY * usual):
         duration = time[after - 1] - time[first]
         inside = np.flatnonzero(force[first:after] < AIRBORNE)
         between = first > 0 and after < len(force)

@@ -5,12 +5,15 @@ import gc
 import os
 import sys
 import warnings
+from typing import Any, NoReturn
 
 import typer
 
-from stiction._errors import InputError, RunError
+from stiction._base.errors import InputError, RunError
 from stiction.cli import (
     capability,
+    compare,
+    gait,
     grf,
     identify,
     impact,
@@ -22,17 +25,50 @@ from stiction.cli import (
     restitution,
     run,
     scenes,
+    studio,
+    study,
     translate,
+    version,
 )
+from stiction.cli.command import envelope, register
+from stiction.cli.terminal import plain
+from stiction.report import json_text
+
+INTERRUPTED = 130  # exit status after Ctrl-C, as shells have it
 
 app = typer.Typer(
     name="stiction",
     help="Contact dynamics for mechanisms: simulate, check, identify, translate.",
+    epilog="Help of a command: stiction COMMAND -h",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
+
+# In the order of the help page, heading by heading.
+COMMANDS = (
+    run.run,
+    compare.compare,
+    studio.studio,
+    study.study,
+    impact.impact,
+    motions.motions,
+    restitution.restitution,
+    translate.translate,
+    identify.identify,
+    gait.gait,
+    grf.grf,
+    jump.jump,
+    capability.capability,
+    posture.posture,
+    info.info,
+    scenes.scenes,
+    version.version,
+    reproduce.reproduce,
+)
+for function in COMMANDS:
+    register(app, function)
 
 
 def _show_version(wanted: bool) -> bool:
@@ -53,23 +89,10 @@ def options(
     """Options before the command."""
 
 
-app.command()(run.run)
-app.command()(impact.impact)
-app.command()(info.info)
-app.command()(motions.motions)
-app.command()(scenes.scenes)
-app.command()(reproduce.reproduce)
-app.command()(grf.grf)
-app.command()(jump.jump)
-app.command()(restitution.restitution)
-app.command()(translate.translate)
-app.command()(identify.identify)
-app.command()(capability.capability)
-app.command()(posture.posture)
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: 0 done, 1 failed on the way, 2 bad input (nothing written)."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    _mend_streams()
     # Imports and tracing make a million objects that stay: looking through them for garbage, again
     # and again and once more at the end, takes a quarter of a short command's time.
     gc.set_threshold(100_000, 50, 100)
@@ -78,19 +101,42 @@ def main(arguments: list[str] | None = None) -> None:
     # Equinox raises from compiled code by a callback, which keeps the program out of the cache on
     # disk. Here a failure is a result code or nan, and `Trajectory.check` says so.
     os.environ.setdefault("EQX_ON_ERROR", "nan")
-    os.environ.setdefault("MUJOCO_GL", "disable")  # only its compiler is used: load no screen
+    # Mostly only MuJoCo's compiler is used: load no screen. A video is drawn without one.
+    os.environ.setdefault("MUJOCO_GL", "egl" if _draws(arguments) else "disable")
     try:
         status = app(args=arguments, prog_name="stiction", standalone_mode=False)
+        sys.stdout.flush()
     except typer.TyperException as error:  # a wrong option or a missing argument
-        _fail(error.format_message(), 2)
+        _fail(arguments, error.format_message(), 2)
     except InputError as error:
-        _fail(str(error), 2)
+        _fail(arguments, str(error), 2)
     except RunError as error:
-        _fail(str(error), 1)
+        _fail(arguments, str(error), 1, getattr(error, "data", {}))
     except (typer.Abort, KeyboardInterrupt):
-        _fail("interrupted", 130)
+        _fail(arguments, "interrupted", INTERRUPTED)
+    except OSError as error:  # a full disk behind standard output, an input that cannot be read
+        _fail(arguments, f"{error.filename or 'output'}: {error.strerror or error}", 1)
     else:
+        if status == INTERRUPTED:  # typer turns Ctrl-C into this status and says nothing
+            _fail(arguments, "interrupted", INTERRUPTED)
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def _draws(arguments: list[str]) -> bool:
+    return "studio" in arguments or any(a.startswith("--video") for a in arguments)
+
+
+def _mend_streams() -> None:
+    """Make closed standard streams lead nowhere, instead of into the next file that is opened."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    os.close(descriptor)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # `print` would take the other one
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # signs that a terminal does not have
 
 
 def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
@@ -98,8 +144,20 @@ def _show_warning(message, category, filename, lineno, file=None, line=None) -> 
     print(f"stiction: note: {message}", file=sys.stderr)
 
 
-def _fail(message: str, status: int) -> None:
-    line = " ".join(message.split())
+def _fail(
+    arguments: list[str], message: str, status: int, data: dict[str, Any] | None = None
+) -> NoReturn:
+    """One line on standard error and, with `--json`, one object on standard output."""
+    line = plain(" ".join(message.split()))
+    try:
+        if "--json" in arguments:
+            known = {function.__name__ for function in COMMANDS}
+            command = next((a for a in arguments if a in known), "stiction")
+            error = {"kind": "input" if status == 2 else "run", "message": line}
+            print(json_text(envelope(command, data or {}, error)))
+        sys.stdout.flush()
+    except OSError:  # nothing more can be said there, not even when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if line:  # empty when only the help was asked for by giving no arguments
         print(f"stiction: {line}", file=sys.stderr)
     sys.exit(status)

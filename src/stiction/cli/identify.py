@@ -2,58 +2,52 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from stiction._errors import InputError
-from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json, text_table
+from stiction._base.errors import InputError
+from stiction.cli.command import Answer, Output, command
+from stiction.cli.options import Number, Text, argument, flag, option
+from stiction.cli.terminal import say, show_table
+from stiction.report import progress, working
 
 _EVERY = 25  # samples between two lines of --online
 
 
+@command("Contact parameters")
 def identify(
-    logs: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[LOG]...",
-            help="Logs (.csv .parquet .nc .mat .bag …) or directories; several are several tests.",
-            show_default=False,
-        ),
-    ] = None,
-    setup: Annotated[
-        str,
-        typer.Option("--setup", metavar="FILE", help="A setup (.toml, .yaml) or a built-in name."),
-    ] = "",
-    online: Annotated[
-        bool, typer.Option("--online", help="Print estimates while rows arrive (LOG may be -).")
-    ] = False,
-    design: Annotated[
-        bool, typer.Option("--design", help="Propose the motion that tells most; takes no LOG.")
-    ] = False,
-    simulate: Annotated[
-        int, typer.Option("--simulate", metavar="N", help="Make N virtual logs; takes no LOG.")
-    ] = 0,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            "--export",
-            metavar="ENGINE",
-            help="The contact as mujoco, drake, urdf or json has it, and the log replayed there.",
-        ),
-    ] = None,
-    mass: Annotated[
-        float | None,
-        typer.Option("--mass", metavar="M", help="Of the body in that engine [kg]."),
-    ] = None,
-    out: Out = None,
-    force: Force = False,
-    json: Json = False,
-) -> int:
-    """Find stiffness, damping and friction, with error bars, from logs."""
-    from stiction.identify.read_setup import read_setup, setup_names
+    output: Output,
+    logs: list[Path] | None = argument(
+        None,
+        "Logs (.csv .parquet .nc .mat .bag …) or directories; several are several tests.",
+        metavar="[LOG]...",
+        show_default=False,
+    ),
+    setup: str = option("", "FILE", "A setup (.toml, .yaml) or a built-in name."),
+    online: bool = flag("Print estimates while rows arrive; LOG may be -."),
+    design: bool = flag("Propose the motion that tells most; takes no LOG."),
+    simulate: int = option(0, "N", "Make N virtual logs; takes no LOG."),
+    export: Text = option(
+        None,
+        "ENGINE",
+        "Give the contact as mujoco, drake, urdf or json has it; replay the log there.",
+    ),
+    mass: Number = option(None, "M", "Mass of the body in that engine [kg]."),
+    draws: int = option(0, "N", "Also draw N sets of parameters from what the data leave open."),
+    print_setup: bool = flag("Print a setup guessed from the columns of LOG, to be corrected."),
+) -> Answer:
+    """Find stiffness, damping and friction, with error bars, from logs of motion and force.
 
+    Examples:
+      stiction identify --setup single-point --simulate 3 --out bench
+      stiction identify bench/test-*.csv --setup bench/setup.toml --plot
+      stiction identify log.csv --setup test.toml --export mujoco --mass 2
+      stiction identify --setup test.toml --design
+      stiction identify --print-setup log.csv > test.toml
+    """
+    from stiction.identify import read_setup, setup_names
+
+    if print_setup:
+        return _print_setup(logs)
     if not setup:
         raise InputError(f"`--setup` is required: a file, or one of {', '.join(setup_names())}")
     if sum((online, design, simulate > 0)) > 1:
@@ -62,19 +56,28 @@ def identify(
         raise InputError(f"`--design` and `--simulate` take no LOG, got '{logs[0]}'")
     if not (design or simulate) and not logs:
         raise InputError("`LOG` is required: a file, or several that are several tests")
-    _check_export(engine, mass, batch=not (online or design or simulate))
+    _check_export(export, mass, batch=not (online or design or simulate))
     chosen, folder = read_setup(setup)
-    name = Path(setup).stem
-    directory = None
-    if out is not None or design or simulate:
-        directory = OutputDirectory(out or Path("out") / name, force=force)
+    mode = "--simulate" if simulate else "--design" if design else ""
+    # Each mode leaves the files of the others alone: logs are made in the one and read in another.
+    output.open(Path(setup).stem, always=bool(mode), kind=f"identify {mode}".strip())
     if simulate:
-        return _simulate(simulate, chosen, setup, folder, directory, json)
+        return _simulate(simulate, chosen, setup, folder, output)
     if design:
-        return _design(chosen, folder, directory, json)
+        return _design(chosen, folder, output)
     if online:
-        return _online(logs, chosen, folder, json)
-    return _identify(logs, chosen, folder, directory, json, engine, mass)
+        return _online(logs or [], chosen, folder, output)
+    return _identify(logs, chosen, folder, (export, mass), draws)
+
+
+def _print_setup(logs: list[Path] | None) -> Answer:
+    from stiction.identify import guess_setup
+    from stiction.tables import read_table
+
+    if not logs or len(logs) != 1:
+        raise InputError(f"`--print-setup` takes one LOG, got {len(logs or [])}")
+    text = guess_setup(logs[0], list(read_table(logs[0]).columns))
+    return Answer({"setup": text}, lambda: print(text, end=""))
 
 
 def _check_export(engine: str | None, mass: float | None, *, batch: bool) -> None:
@@ -82,7 +85,7 @@ def _check_export(engine: str | None, mass: float | None, *, batch: bool) -> Non
         if mass is not None:
             raise InputError("`--mass` is that of the body in an engine; add --export ENGINE")
         return
-    from stiction.identify.export import check_engine
+    from stiction.identify import check_engine
 
     check_engine(engine, mass)
     if not batch:
@@ -90,77 +93,68 @@ def _check_export(engine: str | None, mass: float | None, *, batch: bool) -> Non
 
 
 def _contact(chosen, option: str):
-    from stiction.identify.setup import ContactSetup
+    from stiction.identify import ContactSetup
 
     if not isinstance(chosen, ContactSetup):
         raise InputError(f"`{option}` needs a setup of kind 'contact', got '{chosen.kind}'")
     return chosen
 
 
-def _identify(logs, chosen, folder, directory, json: bool, engine, mass) -> int:
-    from stiction.identify.run_setup import identify_and_export, identify_logs
-    from stiction.report.progress import working
+def _identify(logs, chosen, folder, export_to, draws: int) -> Answer:
+    from stiction.identify import check_export, export, identify_logs
 
-    exported = None
+    (engine, mass), exported = export_to, None
+    if engine is not None:
+        check_export(chosen, engine, mass)
     with working("identifying") as tell:
-        if engine is None:
-            found = identify_logs(logs, chosen, folder, tell=tell)
-        else:
-            found, exported = identify_and_export(
-                logs, chosen, engine, folder, mass=mass, tell=tell
-            )
+        found = identify_logs(logs, chosen, folder, tell=tell)
+        if engine is not None:
+            tell(f"replaying in {engine}")
+            exported = export(found, chosen, engine, mass=mass, folder=folder)
     result = found.to_json()
     if exported is not None:
         result["export"] = exported.to_json()
-    if directory is not None:
-        with working("writing the report"):
-            from stiction.report.identify import write_identification
+    drawn = {n: x.tolist() for n, x in found.draws(draws).items()} if draws else {}
+    if draws:
+        result["draws"] = drawn
 
-            title = chosen.title or chosen.kind
-            page = write_identification(found, title, directory, exported)
-        result |= {"report": page, "files": directory.files}
-    if json:
-        print_json(result)
-        return 0
-    _print(found, chosen.title)
-    if exported is not None:
-        _print_export(exported)
-    if directory is not None:
-        print(f"report: {page}")
-    return 0
+    def write(directory):
+        from stiction.report.identify import write_identification
+
+        if draws:
+            rows = [dict(zip(drawn, row, strict=True)) for row in zip(*drawn.values(), strict=True)]
+            directory.csv("draws.csv", rows)
+        return write_identification(found, chosen.title or chosen.kind, directory, exported)
+
+    return Answer(result, lambda: _show(found, chosen.title, exported), write)
 
 
-def _print(found, title: str) -> None:
-    from rich.console import Console
-
+def _show(found, title: str, exported) -> None:
     from stiction.report.identify import parameter_rows, test_statistics
 
-    console = Console()
-    rows = parameter_rows(found)
-    table = text_table(*rows[0], title=title, title_justify="left")
-    for row in rows:
-        table.add_row(*(str(v) for v in row.values()))
-    console.print(table)
+    show_table(parameter_rows(found), title=title)
     if found.tests:
-        tests = text_table(*found.tests[0])
-        for row in found.tests + test_statistics(found.tests):
-            tests.add_row(*(v if isinstance(v, str) else f"{v:.5g}" for v in row.values()))
-        console.print(tests)
-    print(f"residual {found.residual_rms:.4g} rms, condition number {found.condition:.3g}")
+        rows = found.tests + test_statistics(found.tests)
+        show_table([{k: _cell(v) for k, v in row.items()} for row in rows])
+    say(f"residual {found.residual_rms:.4g} rms, condition number {found.condition:.3g}")
     for sentence in found.warnings:
-        print(f"note: {sentence}")
-
-
-def _print_export(exported) -> None:
-    print(f"\n{exported.text}")
+        say(f"note: {sentence}")
+    for sentence in found.caveats:
+        say(f"taken for granted: {sentence}")
+    if exported is None:
+        return
+    say(f"\n{exported.text}")
     for limit in exported.limits:
-        print(f"note: {limit}")
-    print(exported.replay)
+        say(f"note: {limit}")
+    say(str(exported.replay))
 
 
-def _online(logs, chosen, folder, json: bool) -> int:
-    from stiction.identify.online import OnlineIdentifier, follow, follow_lines
-    from stiction.identify.run_setup import read_recording
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.5g}"
+
+
+def _online(logs, chosen, folder, output: Output) -> Answer:
+    from stiction.identify import OnlineIdentifier, follow, follow_lines, read_recording
 
     contact = _contact(chosen, "--online")
     if len(logs) != 1:
@@ -171,73 +165,73 @@ def _online(logs, chosen, folder, json: bool) -> int:
     else:
         estimates = follow(identifier, read_recording(logs[0], contact))
     history = []
-    if not json:
-        print("  ".join(f"{n:>14}" for n in ("t [s]", *identifier.names)))
-    for time, values in estimates:
-        history.append({"time": time, **values})
-        if not json and identifier.samples % _EVERY == 0:
-            cells = (f"{v:14.6g}" for v in (time, *values.values()))
-            print("  ".join(cells), flush=True)
+    if not output.json:
+        print("  ".join(f"{n:>22}" for n in ("t [s]", *identifier.names)), flush=True)
+    told = 0
+    for time, values, std in estimates:
+        history.append({"time": time, **values, **{f"{n}.std": s for n, s in std.items()}})
+        if output.json:
+            continue
+        for _, change in identifier.changes[told:]:
+            print(f"note: {change}; what came before is forgotten", flush=True)
+        told = len(identifier.changes)
+        if str(logs[0]) != "-" or identifier.samples % _EVERY == 0:
+            print(_line(time, values, std), flush=True)
     if not history:
         raise InputError(
             f"no contact at all in '{logs[0]}': check units, frames and surfaces (row 1 on)"
         )
     last = history[-1]
-    if json:
-        parameters = {n: {"value": last[n]} for n in identifier.names}
-        print_json({"parameters": parameters, "samples": identifier.samples, "history": history})
-    else:
-        print("  ".join(f"{v:14.6g}" for v in last.values()))
-    return 0
+    return Answer(
+        {
+            "parameters": {
+                n: {"value": last[n], "std": last[f"{n}.std"]} for n in identifier.names
+            },
+            "samples": identifier.samples,
+            "changes": [{"time": t, "what": what} for t, what in identifier.changes],
+            "history": history,
+        },
+        lambda: say(_line(time, identifier.parameters, identifier.std)),
+    )
 
 
-def _design(chosen, folder, directory, json: bool) -> int:
-    from stiction.identify.design import design_test
-    from stiction.report.progress import working
+def _line(time: float, values: dict[str, float], std: dict[str, float]) -> str:
+    cells = (f"{v:.6g} ± {std[n]:.2g}" for n, v in values.items())
+    return "  ".join(f"{cell:>22}" for cell in (f"{time:.6g}", *cells))
+
+
+def _design(chosen, folder, output: Output) -> Answer:
+    from stiction.identify import design_test
 
     contact = _contact(chosen, "--design")
     with working("searching for the best motion"):
         found = design_test(contact, folder)
-        from stiction.report.identify import design_rows, write_design
+    from stiction.report.identify import design_rows, write_design
 
-        page = write_design(found, contact.title, directory)
-    if json:
-        print_json({**found.to_json(), "report": page, "files": directory.files})
-        return 0
-    from rich.console import Console
+    def show() -> None:
+        show_table(design_rows(found))
+        say(f"{found.seconds:.3g} s reach {100 * found.wanted_error:g} % in every parameter")
+        if output.directory is not None:
+            say(f"motion: {output.directory.path / 'motion.csv'}")
 
-    rows = design_rows(found)
-    table = text_table(*rows[0])
-    for row in rows:
-        table.add_row(*row.values())
-    Console().print(table)
-    print(f"{found.seconds:.3g} s reach {100 * found.wanted_error:g} % in every parameter")
-    print(f"motion: {directory.path / 'motion.csv'}\nreport: {page}")
-    return 0
+    return Answer(found.to_json(), show, lambda d: write_design(found, contact.title, d))
 
 
-def _simulate(count: int, chosen, source: str, folder, directory, json: bool) -> int:
-    import json as json_module
+def _simulate(count: int, chosen, source: str, folder, output: Output) -> Answer:
+    from stiction.identify import setup_text, testbed_of, virtual_test
+    from stiction.report.identify import write_virtual_tests
 
-    from stiction.identify.read_setup import setup_text
-    from stiction.identify.testbed import testbed_of, virtual_test, write_log
-    from stiction.report.progress import progress
-
-    contact = _contact(chosen, "--simulate")
+    contact, directory = _contact(chosen, "--simulate"), output.directory
+    assert directory is not None
     virtual_test(contact, folder)  # refuses before anything is written
-    logs = []
-    for number in progress(range(count), "virtual tests"):
-        test = virtual_test(contact, folder, number=number)
-        path = directory.file(f"{test.recording.name}.csv")
-        write_log(test.recording, contact, path)
-        logs.append(path)
-    kept = directory.file(f"setup{Path(source).suffix or '.toml'}")
-    kept.write_text(setup_text(source), encoding="utf-8")
-    truth = {"truth": testbed_of(contact).truth}
-    directory.file("truth.json").write_text(json_module.dumps(truth, indent=2) + "\n")
-    if json:
-        print_json({**truth, "logs": logs, "files": directory.files})
-    else:
-        print(f"{count} logs in {directory.path}; try")
-        print(f"stiction identify {directory.path}/test-*.csv --setup {kept}")
-    return 0
+    numbers = progress(range(count), "virtual tests")
+    tests = (virtual_test(contact, folder, number=number) for number in numbers)
+    truth = testbed_of(contact).truth
+    logs = write_virtual_tests(directory, contact, tests, truth)
+    kept = directory.text(f"setup{Path(source).suffix or '.toml'}", setup_text(source))
+
+    def show() -> None:
+        say(f"{count} logs in {directory.path}; try")
+        say(f"stiction identify {directory.path}/test-*.csv --setup {kept}")
+
+    return Answer({"truth": truth, "logs": logs}, show)

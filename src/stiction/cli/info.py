@@ -1,75 +1,78 @@
 """`stiction info`: what a model consists of, and what of its file was ignored."""
 
-from typing import Annotated
+from collections import Counter
+from typing import Any
 
-import typer
+from stiction.cli.command import Answer, Output, command
+from stiction.cli.options import BASE, SCENE, Text, read_scene
+from stiction.cli.terminal import say, show_table
 
-from stiction.cli.options import Json
-from stiction.cli.output import print_json, text_table
 
+@command("Look", writes="never")
+def info(output: Output, model: str = SCENE, base: Text = BASE) -> Answer:
+    """Summarize a model: joints, masses, actuators, contact points, and what was left out.
 
-def info(
-    model: Annotated[
-        str, typer.Argument(help="A model (.xml, .urdf), a scenario or a scene's name.")
-    ],
-    base: Annotated[
-        str | None, typer.Option("--base", help="Hold a URDF's root 'fixed' or let it be 'free'.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Say what a mechanism consists of."""
+    Examples:
+      stiction info robot.urdf --base free
+      stiction info jumping-leg --json
+    """
     from dataclasses import asdict
 
-    from stiction.scenes.library import load
-    from stiction.surfaces.candidates import contact_candidates
+    from stiction.scenes.scenario import HybridContact
+    from stiction.surfaces import find_contacts, level_ground, tell_not_treated
 
-    mechanism = load(model, base=base)
+    described = read_scene(model, base=base)
+    mechanism, contacts = described.mechanism, described.contacts
     summary = asdict(mechanism.summary())
-    summary["contact_points"] = [asdict(c) for c in contact_candidates(mechanism)]
-    if json:
-        print_json(summary)
-    else:
-        _print(summary)
+    if described.scenario.contact == HybridContact() and not described.ground.names:
+        # A robot's own file seldom has a floor: what would touch one?
+        contacts = find_contacts(mechanism, ground=level_ground(), required=False)
+    summary["contact_points"] = [] if contacts is None else [t._asdict() for t in contacts.touches]
+    summary["not_treated"] = [p._asdict() for p in described.touching if not p.treated]
+    summary["ignored"] += filter(None, [tell_not_treated(described.touching)])
+    return Answer(summary, lambda: _show(summary))
 
 
-def _print(summary: dict) -> None:
-    from rich.console import Console
-
-    console = Console()
-    console.print(
-        f"[bold]{summary['name']}[/bold]: {summary['nq']} coordinates, {summary['nv']} degrees of"
+def _show(summary: dict[str, Any]) -> None:
+    say(
+        f"{summary['name']}: {summary['nq']} coordinates, {summary['nv']} degrees of"
         f" freedom, {summary['n_bodies']} bodies, {summary['mass']:.6g} kg,"
-        f" {summary['nu']} actuators, {len(summary['contact_points'])} candidate contact points"
+        f" {summary['nu']} actuators, {len(summary['contact_points'])} candidate contact points",
+        bold=True,
     )
     numbers = ("stiffness", "damping", "armature")
     numbers = [k for k in numbers if any(j[k] for j in summary["joints"])]
-    joints = text_table("joint", "type", "moves", "range", *numbers)
-    for j in summary["joints"]:
-        limits = f"{j['range'][0]:.4g} to {j['range'][1]:.4g}" if j["range"] else ""
-        values = (f"{j[k]:g}" if j[k] else "" for k in numbers)
-        joints.add_row(j["name"], j["type"], j["body"], limits, *values)
-    console.print(joints)
-    if summary["actuators"]:
-        actuators = text_table("actuator", "kind", "control", "force")
-        for a in summary["actuators"]:
-            ranges = (
-                f"{r[0]:.4g} to {r[1]:.4g}" if r else ""
-                for r in (a["control_range"], a["force_range"])
-            )
-            actuators.add_row(a["name"], "servo" if a["servo"] else "motor", *ranges)
-        console.print(actuators)
-    if summary["contact_points"]:
-        points = text_table("contact points of", "body", "kind", "count")
-        for key, count in _counted(summary["contact_points"]).items():
-            points.add_row(*key, str(count))
-        console.print(points)
+    show_table(
+        [
+            {"joint": j["name"], "type": j["type"], "moves": j["body"], "range": _range(j["range"])}
+            | {k: f"{j[k]:g}" if j[k] else "" for k in numbers}
+            for j in summary["joints"]
+        ]
+    )
+    show_table(
+        [
+            {
+                "actuator": a["name"],
+                "kind": "servo" if a["servo"] else "motor",
+                "control": _range(a["control_range"]),
+                "force": _range(a["force_range"]),
+            }
+            for a in summary["actuators"]
+        ]
+    )
+    for key in summary["keyframes"]:
+        commands = ", ".join(f"{u:g}" for u in key["control"]) if any(key["control"]) else ""
+        say(f"keyframe: {key['name']}{commands and f' (control {commands})'}")
+    points = Counter((p["shape"], p["body"], p["kind"]) for p in summary["contact_points"])
+    show_table(
+        [
+            {"contact points of": shape, "body": body, "kind": kind, "count": count}
+            for (shape, body, kind), count in points.items()
+        ]
+    )
     for note in summary["ignored"]:
-        console.print(f"left out: {note}")
+        say(f"left out: {note}")
 
 
-def _counted(points: list[dict]) -> dict[tuple[str, str, str], int]:
-    counts: dict[tuple[str, str, str], int] = {}
-    for p in points:
-        key = (p["shape"], p["body"], p["kind"])
-        counts[key] = counts.get(key, 0) + 1
-    return counts
+def _range(ends: Any) -> str:
+    return f"{ends[0]:.4g} to {ends[1]:.4g}" if ends else ""

@@ -1,61 +1,55 @@
 """`stiction jump`: how high a jump was, from a force plate."""
 
+import math
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json
+from stiction.cli.command import Answer, Output, command
+from stiction.cli.options import Number, Text, argument, option
+from stiction.cli.terminal import say
 
 
+@command("People")
 def jump(
-    forces: Annotated[
-        Path, typer.Argument(help="Vertical force against time (.txt, .csv, .mot, .sto).")
-    ],
-    rate: Annotated[
-        float | None, typer.Option("--rate", help="Sampling rate of a file of bare numbers [Hz].")
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option("--column", help="The vertical force, if there are more columns.")
-    ] = None,
-    out: Out = None,
-    force: Force = False,
-    json: Json = False,
-) -> int:
-    """Find the jumps in a record of vertical force, and how high they were."""
-    directory = None if out is None else OutputDirectory(out, force=force)
+    output: Output,
+    forces: Path = argument(..., "Vertical force against time (.txt, .csv, .mot, .sto)."),
+    rate: Number = option(None, "F", "Sampling rate of a file of bare numbers [Hz]."),
+    column: Text = option(None, "NAME", "The vertical force, if there are more columns."),
+) -> Answer:
+    """Find the jumps in a record of vertical force, and how high they were.
+
+    Examples:
+      stiction jump plate.csv --column Fz
+      stiction jump force.txt --rate 1000 --plot
+    """
     from dataclasses import asdict
 
-    from stiction.biped.jump import find_jumps, read_vertical_force
+    from stiction.biped import find_jumps, read_vertical_force
 
+    output.open(f"jump-{forces.stem}")
     table = read_vertical_force(forces, rate=rate, column=column)
     record = find_jumps(table.time, table.values[:, 0])
+
+    def write(directory):
+        from stiction.report.jump import write_jump
+
+        return write_jump(record, directory, forces.name)
+
     summary = {
         "weight": record.weight,
         "weighed": record.weighed,
         "jumps": [asdict(j) for j in record.jumps],
         "notes": list(table.notes),
     }
-    if directory is not None:
-        from stiction.report.jump import write_jump
+    return Answer(summary, lambda: _show(record), write)
 
-        summary["report"] = write_jump(record, directory, forces.name)
-        summary["files"] = directory.files
-    if json:
-        print_json(summary)
-        return 0
-    print(f"weight {record.weight:.1f} N ({record.weighed})")
+
+def _show(record) -> None:
+    say(f"weight {record.weight:.1f} N ({record.weighed})")
     for j in record.jumps:
-        speed = (
-            ""
-            if j.takeoff_speed != j.takeoff_speed
-            else f"; from the impulse {j.impulse_height:.3f} m ({j.takeoff_speed:.2f} m/s)"
-        )
-        print(
+        speed = ""
+        if math.isfinite(j.takeoff_speed):
+            speed = f"; from the impulse {j.impulse_height:.3f} m ({j.takeoff_speed:.2f} m/s)"
+        say(
             f"{j.takeoff:.3f} to {j.landing:.3f} s in the air: {j.height:.3f} m from the flight"
             f" time{speed}; landing with {j.landing_force / record.weight:.1f} body weights"
         )
-    if directory is not None:
-        print(f"report: {summary['report']}")
-    return 0

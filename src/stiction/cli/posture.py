@@ -1,81 +1,100 @@
 """`stiction posture`: the posture from which a mechanism accelerates best."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from stiction._base.errors import InputError
+from stiction.cli.command import Answer, Output, command
+from stiction.cli.options import (
+    BASE,
+    DIRECTION,
+    FEET,
+    MU,
+    POINT,
+    POSTURE,
+    SCENE,
+    Number,
+    Text,
+    option,
+)
+from stiction.cli.stances import read_direction, read_stance
+from stiction.cli.terminal import say, show_table
+from stiction.report import progress, working
 
-from stiction._errors import InputError
-from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json, text_table
-from stiction.cli.stances import Base, Direction, Feet, Model, Mu, Point, Posture
 
-
+@command("Agility")
 def posture(
-    model: Model,
-    direction: Direction,
-    start: Posture = None,
-    point: Point = "",
-    feet: Feet = None,
-    mu: Mu = None,
-    base: Base = None,
-    max_tilt: Annotated[
-        float, typer.Option("--max-tilt", help="How far a free body may lean [rad].")
-    ] = 0.5235987755982988,
-    samples: Annotated[
-        int, typer.Option("--samples", help="Random postures to begin with.")
-    ] = 10_000,
-    starts: Annotated[int, typer.Option("--starts", help="Of them, those that climb.")] = 32,
-    seed: Annotated[int, typer.Option("--seed", help="Of the random postures.")] = 0,
-    study: Annotated[
-        int, typer.Option("--study", metavar="N", help="Jump from N random postures besides.")
-    ] = 0,
-    vary: Annotated[
-        str | None,
-        typer.Option("--vary", metavar="JOINT,JOINT", help="The two joints of the study's map."),
-    ] = None,
-    out: Out = None,
-    force: Force = False,
-    json: Json = False,
-) -> int:
-    """Find the posture with the largest capability, and the other local optima."""
-    from stiction.cli.stances import read_direction, read_stance
-    from stiction.report.progress import working
+    output: Output,
+    model: str = SCENE,
+    direction: str = DIRECTION,
+    start: Text = POSTURE,
+    point: str = POINT,
+    feet: Text = FEET,
+    mu: Number = MU,
+    base: Text = BASE,
+    max_tilt: float = option(
+        0.5235987755982988, "A", "How far a free body may lean [rad]; by default 30 degrees."
+    ),
+    samples: int = option(10_000, "N", "Number of random postures to begin with."),
+    starts: int = option(32, "N", "How many of the best of them are improved."),
+    seed: int = option(0, "N", "Seed of the random postures."),
+    study: int = option(0, "N", "Also jump from N random postures."),
+    vary: Text = option(None, "JOINT,JOINT", "The two joints that the study varies and maps."),
+) -> Answer:
+    """Find the posture with the largest capability, and the other local optima.
 
+    Examples:
+      stiction posture jumping-leg --direction 0,0,1
+      stiction posture jumping-leg --direction 0,0,1 --study 1000 --vary femur,tibia
+    """
     for name, value in (("samples", samples), ("starts", starts)):
         if value < 1:
             raise InputError(f"`--{name}` must be at least 1, got {value}")
-    if study < 0:
-        raise InputError(f"`--study` must not be negative, got {study}")
-    if max_tilt < 0:
-        raise InputError(f"`--max-tilt` must not be negative, got {max_tilt}")
+    for name, least in (("study", study), ("max-tilt", max_tilt)):
+        if least < 0:
+            raise InputError(f"`--{name}` must not be negative, got {least}")
     d = read_direction(direction)
     stance, q, scenario = read_stance(
         model, posture=start, point=point, feet=feet, mu=mu, base=base
     )
     from stiction.agility import best_posture, posture_limits
+    from stiction.agility.summary import summarize_search
 
+    if study and not stance.mechanism.nu:
+        raise InputError("`--study` needs actuators, and the mechanism has none; add motors to it")
     limits = posture_limits(stance, max_tilt=max_tilt)
     joints = _joints(stance, vary) if study else ("", "")
-    directory = None
-    if out is not None or study:
-        name = f"posture-{Path(model).stem}"
-        directory = OutputDirectory(out or Path("out") / name, force=force)
+    output.open(f"posture-{Path(model).stem}", always=bool(study))
     with working("looking for postures"):
         found = best_posture(stance, limits, d, seed=seed, samples=samples, starts=starts, guess=q)
-    answer = _answer(stance, d, found)
+    answer = summarize_search(stance, d, found)
+    studied = None
     if study:
-        answer["study"] = _study(directory, stance, limits, q, d, scenario, study, seed, joints)
-    if directory is not None:
-        with working("drawing"):
-            _write(directory, stance, d, found, answer)
-    if json:
-        print_json(answer | ({"files": directory.files} if directory else {}))
-    else:
-        _print(answer)
-        if directory is not None:
-            print(f"report: {directory.path / 'report.html'}")
-    return 0
+        studied = _study(stance, limits, q, d, scenario, joints, study, seed)
+        answer["study"] = studied.summary()
+
+    def write(directory):
+        from stiction.report.posture import write_posture
+
+        return write_posture(directory, stance, d, found, answer, studied)
+
+    return Answer(answer, lambda: _show(answer), write)
+
+
+def _study(stance, limits, q, d, scenario, joints: tuple[str, str], count: int, seed: int):
+    """Map the capability over two joints, and jump from random postures of these."""
+    from stiction.agility.study import capability_field, hold, jump_study
+    from stiction.agility.summary import relate_capability_to_jumps
+    from stiction.scenes import rigid_law
+
+    with working("mapping the capability"):
+        field = capability_field(stance, limits, q, d, joints)
+    law = rigid_law(scenario.contact, stance.contacts)
+    jumps = jump_study(
+        stance, hold(stance, limits, q, joints), d, count, law=law, seed=seed,
+        each=lambda batches: progress(batches, "jumping"),
+    )  # fmt: skip
+    return relate_capability_to_jumps(stance, field, jumps)
 
 
 def _joints(stance, vary: str | None) -> tuple[str, str]:
@@ -89,122 +108,27 @@ def _joints(stance, vary: str | None) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _answer(stance, d, found) -> dict[str, Any]:
-    import numpy as np
-
-    names = stance.mechanism.tree.coordinate_names
-    return {
-        "mechanism": stance.mechanism.name,
-        "direction": np.asarray(d),
-        "sampled": found.sampled,
-        "feasible": found.feasible,
-        "best_sample": found.best_sample,
-        "starts": found.starts,
-        "converged": found.converged,
-        "optima": [
+def _show(answer: dict[str, Any]) -> None:
+    show_table(
+        [
             {
-                "capability": o.capability,
-                "posture": dict(zip(names, o.q.tolist(), strict=True)),
-                "effort": dict(zip(stance.motors.names, o.effort.tolist(), strict=True)),
-                "force": dict(zip(stance.contacts.names, o.force.tolist(), strict=True)),
-                "limits": o.binding,
-                "kkt_residual": o.residual,
-                "starts": o.starts,
+                "acceleration [m/s²]": f"{o['capability']:.6g}",
+                "limited by": ", ".join(o["limits"]),
+                "posture": ", ".join(f"{k} {v:.4g}" for k, v in list(o["posture"].items())[:12]),
+                "starts": o["starts"],
             }
-            for o in found.optima
-        ],
-    }
-
-
-def _study(directory, stance, limits, q, d, scenario, count, seed, joints) -> dict[str, Any]:
-    import numpy as np
-
-    from stiction.agility.study import capability_field, correlation, hold, jump_study
-    from stiction.report import agility as figures
-    from stiction.report.figures import save_figure
-    from stiction.report.progress import progress, working
-    from stiction.scenes.contact import hybrid_law
-
-    if not stance.mechanism.nu:
-        raise InputError("`--study` needs actuators, and the mechanism has none; add motors to it")
-    with working("mapping the field"):
-        field = capability_field(stance, limits, q, d, joints)
-    save_figure(figures.field_figure(field), directory, "field")
-    narrow = hold(stance, limits, q, joints)
-    law = hybrid_law(scenario.contact, stance.contacts)
-    done = jump_study(stance, narrow, d, count, law=law, seed=seed,
-                      each=lambda batches: progress(batches, "jumping"))  # fmt: skip
-    at = [int(stance.mechanism.tree.q_address[stance.mechanism.joint(n)]) for n in joints]
-    x, y = done.q[:, at[0]], done.q[:, at[1]]
-    kept = done.stood & (done.motors > 0)
-    found = correlation(done.motors[kept], done.outcome.stance_duration[kept])
-    save_figure(figures.sampling_figure(done, x, y, joints), directory, "sampling")
-    save_figure(figures.duration_figure(done, found), directory, "duration")
-    save_figure(figures.partial_figure(done, x, y, joints), directory, "partial")
-    table = np.column_stack([x, y, done.motors, done.exact, done.outcome.stance_duration,
-                             done.outcome.left, done.timeout, done.outcome.slips])  # fmt: skip
-    header = (
-        f"{joints[0]},{joints[1]},capability_motors,capability,stance_duration,left,timeout,slips"
+            for o in answer["optima"][:8]
+        ]
     )
-    np.savetxt(directory.file("study.csv"), table, delimiter=",", header=header, comments="")
-    return {
-        "postures": count,
-        "left": int(done.outcome.left.sum()),
-        "stood": int(done.stood.sum()),
-        "timeouts": int(done.timeout.sum()),
-        "correlation": vars(found),
-    }
-
-
-def _print(answer: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-
-    table = text_table(escape("acceleration [m/s²]"), "limited by", "posture", "starts")
-    for o in answer["optima"][:8]:
-        places = [f"{k} {v:.4g}" for k, v in o["posture"].items()]
-        table.add_row(f"{o['capability']:.6g}", ", ".join(o["limits"]), ", ".join(places[:12]),
-                      str(o["starts"]))  # fmt: skip
-    console = Console()
-    console.print(table)
-    console.print(
+    say(
         f"{answer['converged']} of {answer['starts']} starts came to an optimum; the best of"
         f" {answer['feasible']} feasible among {answer['sampled']} random postures has"
-        f" {answer['best_sample']:.6g} m/s²",
-        highlight=False,
+        f" {answer['best_sample']:.6g} m/s²"
     )
     if "study" in answer:
         s, c = answer["study"], answer["study"]["correlation"]
-        console.print(
+        say(
             f"{s['postures']} jumps: {s['left']} left the ground, {s['stood']} after a stance,"
             f" {s['timeouts']} timeouts; stance duration against capability: r = {c['pearson']:.3f}"
-            f" ({100 * c['level']:.0f} % interval {c['low']:.3f} to {c['high']:.3f})",
-            highlight=False,
+            f" ({100 * c['level']:.0f} % interval {c['low']:.3f} to {c['high']:.3f})"
         )
-
-
-def _write(directory, stance, d, found, answer: dict[str, Any]) -> None:
-    import json
-
-    import numpy as np
-
-    from stiction.cli.output import jsonable
-    from stiction.report.agility import posture_figure
-    from stiction.report.figures import save_figure
-    from stiction.report.page import Report
-
-    report = Report(f"Best postures of {stance.mechanism.name}")
-    report.table([{"capability [m/s²]": o["capability"], "limited by": ", ".join(o["limits"]),
-                   "KKT residual": o["kkt_residual"], "starts": o["starts"]}
-                  for o in answer["optima"]])  # fmt: skip
-    shown = found.optima[:3]
-    figure = posture_figure(stance, np.stack([o.q for o in shown]), np.asarray(d),
-                            [f"{o.capability:.4g} m/s²" for o in shown])  # fmt: skip
-    report.figure(save_figure(figure, directory, "postures")[-1], "The best local optima")
-    captions = {"field": "Capability over two joints", "sampling": "What became of each jump",
-                "duration": "Stance duration against capability",
-                "partial": "Jumps by posture: stance duration and capability"}  # fmt: skip
-    for name, caption in captions.items() if "study" in answer else ():
-        report.figure(directory.path / f"{name}.png", caption)
-    directory.file("posture.json").write_text(json.dumps(jsonable(answer), indent=2) + "\n")
-    report.write(directory.file("report.html"))

@@ -1,91 +1,81 @@
-"""`stiction reproduce`: the figures and tables of a document, each with its check."""
+"""`stiction reproduce`: the figures and tables of a document, each with its verdict."""
 
-from typing import Annotated
+from typing import Any
 
-import typer
+from stiction.cli.command import Answer, Output, command
+from stiction.cli.options import Text, argument, option
+from stiction.cli.terminal import say, show_table
+from stiction.report import Report, progress
 
-from stiction._errors import InputError, RunError, unknown
-from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json, text_table
 
-
+@command("Documents", writes="always")
 def reproduce(
-    document: Annotated[
-        str, typer.Argument(help="marhefka, flickinger, erdmann, ma or rodic.", show_default=False)
-    ],
-    only: Annotated[
-        str | None, typer.Option("--only", help="One item, as the document calls it: 'Figure 3'.")
-    ] = None,
-    chapter: Annotated[int | None, typer.Option("--chapter", help="One chapter.")] = None,
-    out: Out = None,
-    force: Force = False,
-    json: Json = False,
-) -> int:
-    """Make a document's figures and tables anew, and check what each must show."""
-    from stiction.report.figures import save_figure
-    from stiction.report.page import Report
-    from stiction.report.progress import progress
-    from stiction.reproduce.registry import DOCUMENTS, entries
+    output: Output,
+    document: str = argument(..., "marhefka, flickinger, erdmann, ma or rodic."),
+    only: Text = option(None, "ITEM", "One item, as the document calls it: 'Figure 3'."),
+    chapter: Text = option(None, "N", "The items of one chapter, such as 3 or A."),
+) -> Answer:
+    """Make a document's figures and tables anew, and say where they agree with it.
 
-    chosen = entries(document)
-    if not chosen:
-        raise InputError(f"nothing of `{document}` is reproduced yet; try another document")
-    if only is not None:
-        known = [e.item for e in chosen]
-        chosen = [e for e in chosen if only.lower() in (e.item.lower(), e.slug)]
-        if not chosen:
-            raise unknown(f"item of '{document}'", only, known)
-    if chapter is not None:
-        known_chapters = {e.chapter for e in chosen if e.chapter is not None}
-        chosen = [e for e in chosen if e.chapter == chapter]
-        if not chosen:
-            raise unknown(f"chapter of '{document}'", chapter, known_chapters)
-    directory = OutputDirectory(out or f"out/reproduce-{document}", force=force)
+    Each item agrees, differs (by how much, and why as far as that is known) or is not reproduced.
+    The exit status is 0 whenever the items were made, whatever their verdicts.
+
+    Examples:
+      stiction reproduce erdmann
+      stiction reproduce flickinger --chapter 4
+      stiction reproduce marhefka --only 'Figure 3'
+    """
+    from stiction.report.reproduce import add_item
+    from stiction.reproduce import DOCUMENTS, entries
+
+    chosen = entries(document, only=only, chapter=chapter)
+    directory = output.open(f"reproduce-{document}", always=True)
+    assert directory is not None
     report = Report(title=DOCUMENTS[document])
     results = []
     for entry in progress(chosen, f"reproducing {document}", label=lambda e: e.item):
         made = entry.make()
-        report.heading(f"{entry.item}: {entry.title}")
-        if made.note:
-            report.text(made.note)
-        files = []
-        if made.figure is not None:
-            files = save_figure(made.figure, directory, entry.slug)
-            report.figure(files[-1], caption=entry.title)
-        if made.table:
-            report.table(made.table)
-        report.checks(made.checks)
-        report.write(directory.file("report.html"))  # after each item: nothing made is ever lost
+        files = add_item(report, directory, entry, made)
         results.append(
             {
                 "item": entry.item,
                 "title": entry.title,
-                "passed": all(c.passed for c in made.checks),
+                "verdict": made.verdict,
+                "text": made.text,
                 "checks": [vars(c) for c in made.checks],
                 "files": files,
                 "table": made.table,
             }
         )
-    failed = [r["item"] for r in results if not r["passed"]]
-    if json:
-        print_json({"document": document, "passed": not failed, "items": results})
-    else:
-        _print_table(results)
-        print(f"report: {directory.path / 'report.html'}")
-    if failed:
-        raise RunError(
-            f"{len(failed)} of {len(results)} items fail their check: {', '.join(failed)}"
-        )
-    return 0
+    counts = {
+        verdict: sum(r["verdict"] == verdict for r in results)
+        for verdict in ("agrees", "differs", "not reproduced")
+    }
+    return Answer(
+        {"document": document, "verdicts": counts, "items": results},
+        lambda: _show(results, counts),
+        lambda directory: directory.path / "report.html",
+    )
 
 
-def _print_table(results: list[dict]) -> None:
-    from rich.console import Console
-    from rich.markup import escape
+def _show(results: list[dict[str, Any]], counts: dict[str, int]) -> None:
+    """The verdicts, and of what differs each check that does not hold."""
+    from stiction.report.page import cell
 
-    table = text_table("item", "what", "check", "result")
+    show_table(
+        [
+            {
+                "item": r["item"],
+                "what": r["title"],
+                "verdict": r["verdict"],
+                "checks": f"{sum(c['passed'] for c in r['checks'])} of {len(r['checks'])} hold",
+            }
+            for r in results
+        ]
+    )
     for r in results:
-        for i, c in enumerate(r["checks"] or [{"claim": "", "passed": True}]):
-            head = (r["item"], r["title"]) if i == 0 else ("", "")
-            table.add_row(*map(escape, (*head, c["claim"])), "holds" if c["passed"] else "FAILS")
-    Console().print(table)
+        if r["text"]:
+            say(f"{r['item']} {r['verdict']}: {r['text']}")
+        for c in (c for c in r["checks"] if not c["passed"]):
+            say(f"  {c['source']}: {c['claim']}: {cell(c['value'])}, not {cell(c['expected'])}")
+    say("; ".join(f"{n} {verdict}" for verdict, n in counts.items() if n))

@@ -1,68 +1,57 @@
 """`stiction run`: simulate a scene and show what happened."""
 
-from typing import Annotated
+from pathlib import Path
 
-import typer
+from stiction.cli.command import Answer, Output, command
+from stiction.cli.options import BASE, SCENE, SET, Text, Texts, option, read_scene
+from stiction.cli.terminal import show_table
+from stiction.report import OutputDirectory, working
 
-from stiction._errors import RunError
-from stiction.cli.options import Force, Json, Out
-from stiction.cli.output import OutputDirectory, print_json, text_table
-
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="PATH=VALUE",
-        help="Override a field of the scenario, the value read as TOML: --set start.q=[0,0].",
-    ),
-]
+VIDEO = option(None, "FILE", "Render the motion into an .mp4 or a .gif too.")
 
 
+@command("Simulate", writes="always")
 def run(
-    scene: Annotated[
-        str,
-        typer.Argument(help="A scene's name, a scenario (.toml, .yaml) or a model (.xml, .urdf)."),
-    ],
-    set_: Set = None,
-    out: Out = None,
-    force: Force = False,
-    json: Json = False,
-) -> int:
-    """Simulate a scene or a model, and write data, figures and a report."""
-    from stiction.report.progress import working
-    from stiction.scenes.read import read_scenario
+    output: Output,
+    scene: str = SCENE,
+    set_: Texts = SET,
+    base: Text = BASE,
+    video: Path | None = VIDEO,
+) -> Answer:
+    """Simulate a scene or a model, and write data, figures and a report that plays the motion.
 
-    scenario, folder = read_scenario(scene, set_)
-    from pathlib import Path
+    Examples:
+      stiction run double-pendulum
+      stiction run bicycle --set ground.slope_deg=30 --out out/steep
+      stiction run robot.urdf --base free --set until=2 --json
+      stiction run box --video box.mp4
+    """
+    if video is not None:
+        from stiction.report.video import check_video
 
-    directory = OutputDirectory(out or Path("out") / Path(scene).stem, force=force)
-
+        check_video(video)
+    described = read_scene(scene, set_, base)
+    directory = output.open(Path(scene).stem, always=True)
     with working("simulating"):
-        from stiction.scenes.run import run_scenario
+        done = described.run()
+        from stiction.report.run import story, summarize_run, write_run
 
-        done = run_scenario(scenario, folder)
-    with working("writing the report"):
-        from stiction.report.run import summarize_run, write_run
+        summary = summarize_run(done)
 
-        page = write_run(done, directory)
-    summary = summarize_run(done)
-    if json:
-        print_json({**summary, "report": page, "files": directory.files})
-    else:
-        _print_summary(done.scenario.title or scene, summary)
-        print(f"report: {page}")
-    if not summary["success"]:
-        raise RunError(f"{summary['message']} What was computed is in '{directory.path}'.")
-    return 0
+    def show() -> None:
+        rows = [{"quantity": what, "value": how_much} for what, how_much in story(summary)]
+        show_table(rows, title=described.scenario.title or scene, header=False)
 
+    failure = ""
+    if not summary["success"] and directory is not None:
+        failure = f"{summary['message']} What was computed is in '{directory.path}'."
 
-def _print_summary(title: str, summary: dict) -> None:
-    from rich.console import Console
-    from rich.markup import escape
+    def write(directory: OutputDirectory) -> Path:
+        page = write_run(done, summary, directory)
+        if video is not None:
+            from stiction.report.video import write_video
 
-    from stiction.report.run import story
+            summary["video"] = write_video(done, video)
+        return page
 
-    table = text_table(title=title, title_justify="left", show_header=False)
-    for what, how_much in story(summary):
-        table.add_row(what, escape(how_much))
-    Console().print(table)
+    return Answer(summary, show, write, failure)

@@ -1,18 +1,24 @@
 """`stiction scenes`: the built-in scenes."""
 
-from stiction.cli.options import Json
-from stiction.cli.output import print_json
+from stiction.cli.command import Answer, Output, command
+from stiction.cli.terminal import say
 
 
-def scenes(json: Json = False) -> None:
-    """List the built-in scenes."""
-    from stiction.scenes.library import scene_names
-    from stiction.scenes.read import read_scenario
+@command("Look", writes="never")
+def scenes(output: Output) -> Answer:
+    """List the built-in scenes.
+
+    Examples:
+      stiction scenes
+      stiction run box
+    """
+    from stiction.scenes import read_scenario, scene_names
 
     titles = {name: read_scenario(name)[0].title for name in scene_names()}
-    if json:
-        print_json({"scenes": [{"name": n, "title": t} for n, t in titles.items()]})
-        return
     width = max(map(len, titles))
-    for name, title in titles.items():
-        print(f"{name:{width}}  {title}")
+
+    def show() -> None:
+        for name, title in titles.items():
+            say(f"{name:{width}}  {title}")
+
+    return Answer({"scenes": [{"name": n, "title": t} for n, t in titles.items()]}, show)

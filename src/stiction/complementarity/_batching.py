@@ -1,16 +1,20 @@
 """How a solver's loops are run for a batch."""
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jaxtyping import PyTree
+
+from stiction._base.arrays import Array
 
 
-def spread(tree, batched, size: int):
+def spread(tree: PyTree, batched: PyTree[bool], size: int) -> PyTree:
     """Give every leaf the batch axis, as `custom_vmap` rules need."""
 
-    def one(leaf, has_axis):
+    def one(leaf: Any, has_axis: bool) -> Any:
         return leaf if has_axis else jnp.broadcast_to(leaf, (size, *jnp.shape(leaf)))
 
     return jax.tree.map(one, tree, batched)
@@ -30,18 +34,18 @@ def in_parts_on_cpu(function: Callable, lanes: int = 1) -> Callable:
     mapped = jax.custom_batching.custom_vmap(function)
 
     @mapped.def_vmap
-    def _(axis_size, in_batched, *args):
+    def _(axis_size: int, in_batched: Any, *args: PyTree) -> tuple[PyTree, PyTree[bool]]:
         args = spread(args, tuple(in_batched), axis_size)
         together = jax.vmap(function)
 
-        def in_parts(*args):
+        def in_parts(*args: PyTree) -> PyTree:
             if lanes == 1:
                 return lax.map(lambda lane: function(*lane), args)
             width = _width(axis_size, lanes)
             parts = -(-axis_size // width)
             missing = parts * width - axis_size
 
-            def cut(leaf):
+            def cut(leaf: Any) -> Array:
                 # The last part is filled up with copies of the last lane.
                 leaf = jnp.concatenate([leaf, *[leaf[-1:]] * missing]) if missing else leaf
                 return leaf.reshape(parts, width, *leaf.shape[1:])

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float
+from stiction._base.arrays import Array, Float
 
 
 def equilibrate(M: Float[Array, "n n"]) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
@@ -18,6 +18,6 @@ def equilibrate(M: Float[Array, "n n"]) -> tuple[Float[Array, " n"], Float[Array
     return rows, columns
 
 
-def _power_of_two(x, exponent):
+def _power_of_two(x: Float[Array, " n"], exponent: float) -> Float[Array, " n"]:
     """The power of two nearest to x**exponent; 1 for zero."""
     return jnp.where(x > 0, jnp.exp2(jnp.round(jnp.log2(jnp.where(x > 0, x, 1)) * exponent)), 1)

@@ -1,14 +1,13 @@
 """What every solver of this folder returns, and how a failure is said."""
 
 import equinox as eqx
-import jax
 
-from stiction._arrays import Array, Float, Int, Scalar
-from stiction._errors import RunError
+from stiction._base.arrays import Array, Float, Int, Scalar, is_traced
+from stiction._base.errors import RunError
 
 
-class RESULTS(eqx.Enumeration):
-    """How a solve ended. The value is the message; `RESULTS[solution.result]` reads it."""
+class SOLVE_RESULTS(eqx.Enumeration):
+    """How a solve ended. The value is the message; `SOLVE_RESULTS[solution.result]` reads it."""
 
     successful = ""
     ray_termination = (
@@ -31,7 +30,7 @@ class Solution(eqx.Module):
 
     Attributes:
         value: The unknown: `z` of a linear complementarity problem, the impulses of a cone problem.
-        result: How the solve ended, one of `RESULTS`.
+        result: How the solve ended, one of `SOLVE_RESULTS`.
         residual: How far `value` is from solving the problem, in the units of the problem's
             vector (see `lcp_residual` and `cone_residual`). Always computed from the original
             data, never from a solver's own books.
@@ -39,15 +38,15 @@ class Solution(eqx.Module):
     """
 
     value: Float[Array, " n"]
-    result: RESULTS
+    result: SOLVE_RESULTS
     residual: Scalar
     iterations: Int[Array, ""]
 
 
 def raise_unless_solved(solution: Solution, solved: Array) -> None:
     """Turn a failed solve into a `RunError`, if there is a value to look at (not inside `jit`)."""
-    if not isinstance(solved, jax.core.Tracer) and not solved:
-        message = RESULTS[solution.result]
+    if not is_traced(solved) and not solved:
+        message = SOLVE_RESULTS[solution.result]
         raise RunError(
             f"{message} (residual {float(solution.residual):.3g}; `throw=False` returns it)"
         )

@@ -3,9 +3,10 @@
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import Array, Float, Int, Scalar
+from stiction._base.arrays import Array, Bool, Int, Scalar
 from stiction.complementarity.friction_cone import (
     UnitProblem,
+    Vectors,
     norm,
     project_to_cone,
     raise_normals,
@@ -16,13 +17,15 @@ from stiction.complementarity.friction_cone import (
 PENALTY = 1.0
 RELAXATION = 1.6
 
+_Carry = tuple[Vectors, Vectors, Int[Array, ""], Scalar]  # x, y, steps, residual
+
 
 def admm(
     problem: UnitProblem,
-    x: Float[Array, "n_contacts dim"],
+    x: Vectors,
     target: Scalar | None,
     max_iterations: Int[Array, ""] | int,
-):
+) -> tuple[Vectors, Int[Array, ""]]:
     r"""Alternate between the equation of motion and the cones, after [Carpentier2024],
 
     $$ \hat x = (W + \rho I)^{-1} (\rho x + y - b - |y_t| e_n), \quad
@@ -46,7 +49,7 @@ def admm(
     n = count * dim
     inverse = jnp.linalg.inv(problem.W + PENALTY * jnp.eye(n, dtype=problem.W.dtype))
 
-    def step(x, y):
+    def step(x: Vectors, y: Vectors) -> tuple[Vectors, Vectors]:
         shifted = raise_normals(problem.b, norm(y[:, :-1]))
         x_hat = (inverse @ (PENALTY * x + y - shifted).reshape(-1)).reshape(count, dim)
         x_hat = RELAXATION * x_hat + (1 - RELAXATION) * x
@@ -59,12 +62,12 @@ def admm(
         x, _ = lax.fori_loop(0, max_iterations, lambda _, xy: step(*xy), (x, y))
         return x, jnp.asarray(max_iterations, jnp.int32)
 
-    def checked(carry):
+    def checked(carry: _Carry) -> _Carry:
         x, y, steps, _ = carry
         x, y = step(x, y)
         return x, y, steps + 1, problem.residual(x, problem.velocity(x))
 
-    def unfinished(carry):
+    def unfinished(carry: _Carry) -> Bool[Array, ""]:
         _, _, steps, residual = carry
         return (residual > target) & (steps < max_iterations)
 

@@ -9,8 +9,14 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import Array, Float, Int, Scalar
-from stiction.complementarity.friction_cone import UnitProblem, norm
+from stiction._base.arrays import Array, Bool, Float, Int, Scalar
+from stiction.complementarity.friction_cone import (
+    Blocks,
+    PerContact,
+    UnitProblem,
+    Vectors,
+    norm,
+)
 
 # Trial step lengths 1, 1/2, …, all evaluated in one product.
 BACKTRACKS = 10
@@ -24,12 +30,12 @@ MOST_REGULARIZATION = 1e-4
 class Equations(NamedTuple):
     """F(x) = 0 and its derivative dF = A dx + B du, contact by contact."""
 
-    F: Float[Array, "n_contacts dim"]
-    A: Float[Array, "n_contacts dim dim"]
-    B: Float[Array, "n_contacts dim dim"]
+    F: Vectors
+    A: Blocks
+    B: Blocks
 
 
-def alart_curnier(problem: UnitProblem, x, u) -> Equations:
+def alart_curnier(problem: UnitProblem, x: Vectors, u: Vectors) -> Equations:
     r"""The equations of [AlartCurnier1991],
 
     $$ F_n = x_n - (x_n - \rho_n u_n)_+ , \qquad
@@ -63,30 +69,37 @@ def alart_curnier(problem: UnitProblem, x, u) -> Equations:
     return Equations(jnp.concatenate([F_t, F_n[:, None]], axis=1), A, B)
 
 
-def _steps(problem):
+def _steps(problem: UnitProblem) -> tuple[PerContact, PerContact]:
     """ρ: the inverse of each contact's own normal and tangential stiffness."""
     diagonal = jnp.diagonal(problem.W).reshape(problem.b.shape)
-    tangential = jnp.mean(diagonal[:, :-1], axis=1)
-    return tuple(
-        jnp.where(d > 0, 1 / jnp.where(d > 0, d, 1), 1) for d in (diagonal[:, -1], tangential)
-    )
+
+    def inverse(d: PerContact) -> PerContact:
+        return jnp.where(d > 0, 1 / jnp.where(d > 0, d, 1), 1)
+
+    return inverse(diagonal[:, -1]), inverse(jnp.mean(diagonal[:, :-1], axis=1))
 
 
-def _blocks(tangential, mixed, normal):
+def _blocks(
+    tangential: Float[Array, "n_contacts k k"],
+    mixed: Float[Array, "n_contacts k"],
+    normal: PerContact,
+) -> Float[Array, "n_contacts dim dim"]:
     """[[tangential, mixed], [0, normal]] for every contact."""
     bottom = jnp.concatenate([jnp.zeros_like(mixed), normal[:, None]], axis=1)
     top = jnp.concatenate([tangential, mixed[:, :, None]], axis=2)
     return jnp.concatenate([top, bottom[:, None, :]], axis=1)
 
 
-def block_diagonal(blocks: Float[Array, "n_contacts dim dim"]) -> Float[Array, "n n"]:
+def block_diagonal(blocks: Blocks) -> Float[Array, "n n"]:
     """A block-diagonal matrix from its blocks."""
     count, dim, _ = blocks.shape
     same = jnp.eye(count, dtype=blocks.dtype)
     return (same[:, None, :, None] * blocks[:, :, None, :]).reshape(count * dim, count * dim)
 
 
-def jacobian(problem: UnitProblem, equations: Equations, regularization) -> Float[Array, "n n"]:
+def jacobian(
+    problem: UnitProblem, equations: Equations, regularization: Scalar
+) -> Float[Array, "n n"]:
     """dF/dx = A + B (W + δ I)."""
     n = problem.W.shape[0]
     count, dim = problem.b.shape
@@ -96,26 +109,26 @@ def jacobian(problem: UnitProblem, equations: Equations, regularization) -> Floa
 
 
 class NewtonState(NamedTuple):
-    x: Float[Array, "n_contacts dim"]
-    best: Float[Array, "n_contacts dim"]
+    x: Vectors
+    best: Vectors
     residual: Scalar
     """Of the best point seen."""
     steps: Int[Array, ""]
-    stuck: Array
+    stuck: Bool[Array, ""]
 
 
 def newton(
-    problem: UnitProblem, x: Float[Array, "n_contacts dim"], target: Scalar, max_steps
+    problem: UnitProblem, x: Vectors, target: Scalar, max_steps: Int[Array, ""] | int
 ) -> NewtonState:
     """Newton's method with backtracking on |F|²; keeps the best point it has seen."""
     lengths = 0.5 ** jnp.arange(BACKTRACKS, dtype=x.dtype)
     floor = 100 * float(jnp.finfo(x.dtype).eps)
 
-    def merit(x):
+    def merit(x: Vectors) -> Scalar:
         F = alart_curnier(problem, x, problem.velocity(x)).F
         return jnp.sum(F**2)
 
-    def step(state):
+    def step(state: NewtonState) -> NewtonState:
         x = state.x
         equations = alart_curnier(problem, x, problem.velocity(x))
         old = jnp.sum(equations.F**2)
@@ -139,7 +152,7 @@ def newton(
             stuck=~jnp.isfinite(values[chosen]),
         )
 
-    def unfinished(state):
+    def unfinished(state: NewtonState) -> Bool[Array, ""]:
         return (state.residual > target) & (state.steps < max_steps) & ~state.stuck
 
     residual = problem.residual(x, problem.velocity(x))

@@ -7,15 +7,17 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import ArrayLike, Float, ScalarLike
-from stiction._errors import InputError, unknown
+from stiction._base.arrays import Array, ArrayLike, Bool, Float, Int, Scalar, ScalarLike
+from stiction._base.errors import InputError, unknown
 from stiction.complementarity._batching import in_parts_on_cpu
-from stiction.complementarity._solution import RESULTS, Solution, raise_unless_solved
+from stiction.complementarity._solution import SOLVE_RESULTS, Solution, raise_unless_solved
 from stiction.complementarity.admm import admm
 from stiction.complementarity.alart_curnier import newton
 from stiction.complementarity.cone_interior import PathOptions, central_path
 from stiction.complementarity.friction_cone import (
+    PerContact,
     UnitProblem,
+    Vectors,
     cone_residual,
     coulomb_equations,
     unit_problem,
@@ -37,6 +39,10 @@ STARTS = (PYRAMID, PYRAMID, PYRAMID, BRISK, CAREFUL, CONVEX, *(PYRAMID, CONVEX) 
 ADMM_STEPS = 2000
 # Singular values below this share of the largest belong to redundant contacts.
 RANK_TOLERANCE = 1e-10
+
+_Count = Int[Array, ""]
+_Matrix = Float[Array, "n n"]
+_Vector = Float[Array, " n"]
 
 
 def solve_cone(
@@ -100,15 +106,14 @@ def solve_cone(
                 f"`max_iterations`, got method '{method}' and {max_iterations!r}."
             )
         fixed, max_iterations = max_iterations, None
-    solution, solved = _solve(
-        W, b, mu, tolerance, max_iterations, guess, preload, method=method, fixed=fixed
-    )
+    problem = (W, b, mu, jnp.zeros_like(mu) if preload is None else preload)
+    solution, solved = _solve(problem, guess, tolerance, max_iterations, method=method, fixed=fixed)
     if throw:
         raise_unless_solved(solution, solved)
     return solution
 
 
-def _check_sizes(W, b, mu):
+def _check_sizes(W: ArrayLike, b: ArrayLike, mu: ArrayLike) -> None:
     n, count = jnp.shape(b)[0], jnp.shape(mu)[0] if jnp.ndim(mu) == 1 else 0
     if count == 0 or n not in (2 * count, 3 * count) or jnp.shape(W) != (n, n):
         raise InputError(
@@ -119,16 +124,24 @@ def _check_sizes(W, b, mu):
 
 
 @partial(jax.jit, static_argnames=("method", "fixed"))
-def _solve(W, b, mu, tolerance, max_iterations, guess, preload, *, method, fixed):
-    dtype = jnp.result_type(W, b, mu)
-    W, b, mu = (jnp.asarray(a, dtype) for a in (W, b, mu))
-    preload = jnp.zeros_like(mu) if preload is None else jnp.asarray(preload, dtype)
+def _solve(
+    problem: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+    guess: ArrayLike | None,
+    tolerance: ArrayLike | None,
+    max_iterations: _Count | int | None,
+    *,
+    method: ConeMethod,
+    fixed: int | None,
+) -> tuple[Solution, Bool[Array, ""]]:
+    """The solution of a problem (W, b, μ, preload), and whether it solves it."""
+    dtype = jnp.result_type(*problem[:3])
+    W, b, mu, preload = (jnp.asarray(a, dtype) for a in problem)
     frozen = lax.stop_gradient((W, b, mu, preload))
-    problem = unit_problem(*frozen)
-    x = jnp.zeros_like(problem.b)
+    unit = unit_problem(*frozen)
+    x = jnp.zeros_like(unit.b)
     if guess is not None:
         beyond = lax.stop_gradient(jnp.asarray(guess, dtype)) - _normal(frozen[3], b.shape[0])
-        x = problem.unknown(beyond)
+        x = unit.unknown(beyond)
     eps = float(jnp.finfo(dtype).eps)
     bound = jnp.asarray(0 if tolerance is None else tolerance, dtype)
     bound = jnp.maximum(bound, 4 * b.shape[0] * eps)
@@ -136,36 +149,38 @@ def _solve(W, b, mu, tolerance, max_iterations, guess, preload, *, method, fixed
     if method == "newton":
         most = jnp.asarray(NEWTON_STEPS if max_iterations is None else max_iterations, jnp.int32)
         # A tenth: the residual is measured again in the original units.
-        x, iterations = _from_many_starts(problem, x, bound / 10, most)
-        stop = RESULTS.stalled
+        x, iterations = _from_many_starts(unit, x, bound / 10, most)
+        stop = SOLVE_RESULTS.stalled
     else:
         most = fixed or (ADMM_STEPS if max_iterations is None else max_iterations)
-        x, iterations = admm(problem, x, None if fixed else bound / 10, most)
-        stop = RESULTS.max_iterations_reached
+        x, iterations = admm(unit, x, None if fixed else bound / 10, most)
+        stop = SOLVE_RESULTS.max_iterations_reached
 
-    gamma = problem.impulse(x) + _normal(frozen[3], b.shape[0])
+    gamma = unit.impulse(x) + _normal(frozen[3], b.shape[0])
     residual = cone_residual(*frozen[:3], gamma, frozen[3])
     finite = jnp.all(jnp.isfinite(frozen[0])) & jnp.all(jnp.isfinite(frozen[1]))
     solved = finite & ((residual <= bound * jnp.max(jnp.abs(frozen[1]))) | (fixed is not None))
-    result = RESULTS.where(solved, RESULTS.successful, stop)
-    result = RESULTS.where(finite, result, RESULTS.nonfinite)
+    result = SOLVE_RESULTS.where(solved, SOLVE_RESULTS.successful, stop)
+    result = SOLVE_RESULTS.where(finite, result, SOLVE_RESULTS.nonfinite)
     value = _implicit(W, b, mu, preload, gamma)
     return Solution(value, result, residual, iterations), solved
 
 
-def _normal(preload, n):
+def _normal(preload: PerContact, n: int) -> _Vector:
     """Impulses of all rows from those of the normals."""
     dim = n // preload.shape[0]
     return jnp.zeros((preload.shape[0], dim), preload.dtype).at[:, -1].set(preload).reshape(-1)
 
 
 @in_parts_on_cpu
-def _from_many_starts(problem: UnitProblem, x, target, max_steps):
+def _from_many_starts(
+    problem: UnitProblem, x: Vectors, target: Scalar, max_steps: _Count
+) -> tuple[Vectors, _Count]:
     """Newton from the guess, then from one start after the other while none has met."""
     dtype = problem.b.dtype
     coupling, centering, share, steps = (jnp.asarray(c, dtype) for c in zip(*STARTS, strict=True))
 
-    def attempt(carry):
+    def attempt(carry: tuple[Array, ...]) -> tuple[Array, ...]:
         best, residual, slip, iterations, tries = carry
         pyramid = coupling[tries] < 0
         x_pyramid, pivots = _pyramid_start(problem, best, tries, pyramid, target)
@@ -186,7 +201,7 @@ def _from_many_starts(problem: UnitProblem, x, target, max_steps):
             tries + 1,
         )
 
-    def unfinished(carry):
+    def unfinished(carry: tuple[Array, ...]) -> Bool[Array, ""]:
         _, residual, _, _, tries = carry
         return (residual > target) & (tries < len(STARTS))
 
@@ -197,7 +212,9 @@ def _from_many_starts(problem: UnitProblem, x, target, max_steps):
     return best, iterations
 
 
-def _pyramid_start(problem: UnitProblem, best, tries, wanted, target):
+def _pyramid_start(
+    problem: UnitProblem, best: Vectors, tries: _Count, wanted: Bool[Array, ""], target: Scalar
+) -> tuple[Vectors, _Count]:
     """The solution of the problem with four-sided pyramids, by Lemke's method (if `wanted`)."""
     count, dim = problem.b.shape
     angle = None
@@ -219,20 +236,22 @@ def _pyramid_start(problem: UnitProblem, best, tries, wanted, target):
 
 
 @jax.custom_jvp
-def _implicit(W, b, mu, preload, gamma):
+def _implicit(
+    W: _Matrix, b: _Vector, mu: PerContact, preload: PerContact, gamma: _Vector
+) -> _Vector:
     """γ as a function of the problem, by the implicit function theorem."""
     del W, b, mu, preload
     return gamma
 
 
 @_implicit.defjvp
-def _(primals, tangents):
+def _(primals: tuple, tangents: tuple) -> tuple[_Vector, _Vector]:
     W, b, mu, preload, gamma = primals
 
-    def of_data(W, b, mu, preload):
+    def residual(W: Array, b: Array, mu: Array, preload: Array) -> _Vector:
         return coulomb_equations(W, b, mu, preload, gamma)
 
-    _, change = jax.jvp(of_data, (W, b, mu, preload), tangents[:-1])
+    _, change = jax.jvp(residual, (W, b, mu, preload), tangents[:-1])
     K = jax.jacfwd(lambda gamma: coulomb_equations(W, b, mu, preload, gamma))(gamma)
     # Least squares: redundant contacts leave K singular.
     return gamma, -jnp.linalg.pinv(K, rtol=RANK_TOLERANCE) @ change

@@ -16,9 +16,16 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy.linalg import lu_factor, lu_solve
 
-from stiction._arrays import Array, Float, Int, Scalar
+from stiction._base.arrays import Array, Bool, Int, Scalar
 from stiction.complementarity.alart_curnier import block_diagonal
-from stiction.complementarity.friction_cone import UnitProblem, norm, raise_normals
+from stiction.complementarity.friction_cone import (
+    Blocks,
+    PerContact,
+    UnitProblem,
+    Vectors,
+    norm,
+    raise_normals,
+)
 
 # |y_t| is smoothed by this share of the distance to the end of the path.
 SMOOTHING = 0.01
@@ -36,16 +43,16 @@ class PathOptions(NamedTuple):
 
 
 class PathState(NamedTuple):
-    x: Float[Array, "n_contacts dim"]
-    y: Float[Array, "n_contacts dim"]
-    best: Float[Array, "n_contacts dim"]
+    x: Vectors
+    y: Vectors
+    best: Vectors
     residual: Scalar
     length: Scalar
     steps: Int[Array, ""]
 
 
 def central_path(
-    problem: UnitProblem, slip: Float[Array, " n_contacts"], target: Scalar, options: PathOptions
+    problem: UnitProblem, slip: PerContact, target: Scalar, options: PathOptions
 ) -> PathState:
     r"""Follow $x \circ y = \tau e$ towards τ = 0 with Nesterov-Todd steps.
 
@@ -54,7 +61,7 @@ def central_path(
     """
     identity = jnp.eye(problem.b.shape[1], dtype=problem.b.dtype)
 
-    def step(state):
+    def step(state: PathState) -> PathState:
         x, y = state.x, state.y
         tau = jnp.mean(jnp.sum(x * y, axis=1))
         smooth = SMOOTHING * jnp.minimum(tau, 1)
@@ -88,7 +95,7 @@ def central_path(
             steps=state.steps + 1,
         )
 
-    def unfinished(state):
+    def unfinished(state: PathState) -> Bool[Array, ""]:
         going = (state.length > LEAST_STEP) & (state.steps < options.max_steps)
         return (state.residual > target) & going
 
@@ -100,22 +107,22 @@ def central_path(
     return lax.while_loop(unfinished, step, state)
 
 
-def _determinant(x):
+def _determinant(x: Vectors) -> PerContact:
     """x_n² - |x_t|², positive in the cone's interior."""
     size = norm(x[:, :-1])
     return (x[:, -1] - size) * (x[:, -1] + size)
 
 
-def _reflect(x):
+def _reflect(x: Vectors) -> Vectors:
     return jnp.concatenate([-x[:, :-1], x[:, -1:]], axis=1)
 
 
-def cone_inverse(x):
+def cone_inverse(x: Vectors) -> Vectors:
     """Jordan inverse: x ∘ x⁻¹ = e."""
     return _reflect(x) / _determinant(x)[:, None]
 
 
-def scaling(x, y):
+def scaling(x: Vectors, y: Vectors) -> Blocks:
     """The Nesterov-Todd matrix H of each contact: symmetric, positive, H x = y."""
     size_x, size_y = jnp.sqrt(_determinant(x)), jnp.sqrt(_determinant(y))
     unit_x, unit_y = x / size_x[:, None], y / size_y[:, None]
@@ -125,7 +132,7 @@ def scaling(x, y):
     return (size_y / size_x)[:, None, None] * (2 * w[:, :, None] * w[:, None, :] - mirror[None])
 
 
-def to_boundary(x, dx):
+def to_boundary(x: Vectors, dx: Vectors) -> Scalar:
     """The longest step that keeps every contact in its cone."""
     a, c = _determinant(dx), _determinant(x)
     b = x[:, -1] * dx[:, -1] - jnp.sum(x[:, :-1] * dx[:, :-1], axis=1)

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import Array, Bool, Float, Int, Scalar, Tolerance
+from stiction._base.arrays import Array, Bool, Float, Int, Scalar, Tolerance
 from stiction.complementarity.cone_interior import cone_inverse, scaling, to_boundary
 
 _MAX_STEPS = 60
@@ -39,13 +39,13 @@ class Maximum(NamedTuple):
 
 
 class _Point(NamedTuple):
-    w: Array
-    s: Array  # (cones, dim): the part left to each cone's boundary
-    z: Array  # (cones, dim): multipliers
-    tau: Array
-    kappa: Array
-    steps: Array
-    error: Array
+    w: Float[Array, " nx"]
+    s: Float[Array, "cones dim"]  # the part left to each cone's boundary
+    z: Float[Array, "cones dim"]  # multipliers
+    tau: Scalar
+    kappa: Scalar
+    steps: Int[Array, ""]
+    error: Scalar
 
 
 def maximize_over_cones(
@@ -87,7 +87,20 @@ def maximize_over_cones(
     return Maximum(value, x, feasible, steps)
 
 
-def _solve(c, A, b, G, h, lines):
+def _solve(
+    c: Float[Array, " nx"],
+    A: Float[Array, "p nx"],
+    b: Float[Array, " p"],
+    G: Float[Array, "cones dim nx"],
+    h: Float[Array, "cones dim"],
+    lines: int,
+) -> tuple[
+    Float[Array, " nx"],
+    Float[Array, " p"],
+    Float[Array, "cones dim"],
+    Bool[Array, ""],
+    Int[Array, ""],
+]:
     """x, the multipliers of equations and cones, whether there is a solution, and the steps."""
     nx = c.size
     # Equations in units of their rows.
@@ -116,7 +129,13 @@ def _solve(c, A, b, G, h, lines):
     return x, y, z, feasible, point.steps
 
 
-def _embedding(c: Array, G: Array, h: Array, settled: Array, lines: int) -> _Point:
+def _embedding(
+    c: Float[Array, " nx"],
+    G: Float[Array, "cones dim nx"],
+    h: Float[Array, "cones dim"],
+    settled: Float[Array, " nx"],
+    lines: int,
+) -> _Point:
     """The self-dual embedding of min cᵀw, h - G w in K, the first cones being half lines."""
     dim = h.shape[1]
     tip = jnp.zeros(dim, h.dtype).at[-1].set(1.0)
@@ -146,7 +165,7 @@ def _embedding(c: Array, G: Array, h: Array, settled: Array, lines: int) -> _Poi
 
         x1 = solve(-c + jnp.einsum("kil,ki->l", HG, h))
 
-        def direction(center: Scalar):
+        def direction(center: Scalar) -> tuple[tuple[Array, ...], Scalar]:
             keep = 1 - center
             goal = center * gap * cone_inverse(p.s) - p.z
             Hr = jnp.einsum("kij,kj->ki", H, r_z)

@@ -4,14 +4,16 @@ from dataclasses import dataclass
 
 import jax.numpy as jnp
 import numpy as np
-from scipy.optimize import linprog
 
-from stiction._arrays import ArrayLike, Bool, Float
-from stiction._errors import InputError
+from stiction._base.arrays import ArrayLike, Bool, Float
+from stiction._base.errors import InputError
 from stiction.complementarity._scaling import equilibrate
 
 # 2^n matrices of n rows: 130 MB for n = 16.
 LARGEST = 16
+
+_Vector = Float[np.ndarray, " n"]
+_Matrix = Float[np.ndarray, "n n"]
 
 
 @dataclass(frozen=True)
@@ -63,23 +65,23 @@ def enumerate_lcp(
         q: The vector.
         tolerance: Signs, ranks and equality of points, for entries of about one.
     """
-    M, q = np.asarray(M, float), np.asarray(q, float)
-    n = len(q)
+    A, b = np.asarray(M, float), np.asarray(q, float)
+    n = len(b)
     if n > LARGEST:
         raise InputError(f"`M` has {n} rows; all 2^n bases can be tried up to n = {LARGEST}.")
     # In units that bring the entries near one, one tolerance serves all.
-    rows, columns = (np.asarray(f) for f in equilibrate(jnp.asarray(M)))
-    M, q = rows[:, None] * M * columns, rows * q
-    size = np.abs(q).max(initial=0) or 1.0
-    q = q / size
+    rows, columns = (np.asarray(f) for f in equilibrate(jnp.asarray(A)))
+    A, b = rows[:, None] * A * columns, rows * b
+    size = np.abs(b).max(initial=0) or 1.0
+    b = b / size
     bases = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)
-    z, w, singular = _solve_bases(M, q, bases, tolerance)
+    z, w, singular = _solve_bases(A, b, bases, tolerance)
     holds = ~singular & (z >= -tolerance).all(axis=1) & (w >= -tolerance).all(axis=1)
     candidates = list(np.maximum(z[holds], 0))
 
     faces: list[Face] = []
     for positive in bases[singular]:
-        face = _face(M, q, positive, tolerance)
+        face = _face(A, b, positive, tolerance)
         if face is not None and np.all(face.high - face.low <= 10 * tolerance):
             candidates.append(face.point)
         elif face is not None and not any(_within(face, other) for other in faces):
@@ -103,13 +105,17 @@ def _within(face: Face, other: Face) -> bool:
     return bool(subset and np.all(face.low >= other.low) and np.all(face.high <= other.high))
 
 
-def _holds(face: Face, point, near) -> bool:
+def _holds(face: Face, point: _Vector, near: float) -> bool:
     """Whether a solution lies in the box of a face, which for its basis means in the face."""
     inside = np.all(point >= face.low - near) and np.all(point <= face.high + near)
     return bool(inside and np.all(point[~face.positive] <= near))
 
 
-def _solve_bases(M, q, bases, tolerance):
+def _solve_bases(
+    M: _Matrix, q: _Vector, bases: Bool[np.ndarray, "n_bases n"], tolerance: float
+) -> tuple[
+    Float[np.ndarray, "n_bases n"], Float[np.ndarray, "n_bases n"], Bool[np.ndarray, " n_bases"]
+]:
     """z, w and whether the block is singular, for every basis."""
     both = bases[:, :, None] & bases[:, None, :]
     identity = np.eye(len(q))
@@ -121,8 +127,10 @@ def _solve_bases(M, q, bases, tolerance):
     return z, z @ M.T + q, singular
 
 
-def _face(M, q, positive, small) -> Face | None:
+def _face(M: _Matrix, q: _Vector, positive: Bool[np.ndarray, " n"], small: float) -> Face | None:
     """The solutions with zero outside `positive`, if there are any."""
+    from scipy.optimize import linprog  # to import it takes longer than many a run
+
     n = len(q)
     inside = M[:, positive]
     program = {

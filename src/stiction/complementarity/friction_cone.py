@@ -17,7 +17,11 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import Array, ArrayLike, Float, Scalar, ScalarLike
+from stiction._base.arrays import Array, ArrayLike, Float, Scalar, ScalarLike
+
+Vectors = Float[Array, "n_contacts dim"]  # impulses or velocities: tangents, then normal
+PerContact = Float[Array, " n_contacts"]
+Blocks = Float[Array, "n_contacts dim dim"]
 
 
 def project_to_cone(
@@ -44,6 +48,33 @@ def project_to_cone(
     return jnp.where((size <= mu * n)[..., None], impulse, surface)
 
 
+def cone_projection_derivative(
+    impulse: Float[Array, "*contacts dim"], mu: Float[Array, "*contacts"]
+) -> Float[Array, "*contacts dim dim"]:
+    r"""The derivative of `project_to_cone` by the impulse, for Newton's method.
+
+    1 inside the cone, 0 in the polar cone; beside them, with $u = \gamma_t / |\gamma_t|$,
+
+    $$ P = s\, c, \qquad c = (\mu u, 1), \qquad s = \frac{c \cdot \gamma}{1 + \mu^2}, \qquad
+       P' = \frac{c\, c^T}{1 + \mu^2} + \frac{\mu s}{|\gamma_t|} (1 - u u^T)_t . $$
+    """
+    t, n = impulse[..., :-1], impulse[..., -1]
+    # Never quite zero: the root must have a derivative on the axis too.
+    size = jnp.sqrt(jnp.maximum(jnp.sum(t**2, axis=-1), 1e-30))
+    u = t / size[..., None]
+    c = jnp.concatenate([mu[..., None] * u, jnp.ones_like(u[..., :1])], axis=-1)
+    weight = 1 / (1 + mu * mu)
+    s = jnp.sum(c * impulse, axis=-1) * weight
+    dim = impulse.shape[-1]
+    one = jnp.broadcast_to(jnp.eye(dim, dtype=impulse.dtype), (*impulse.shape, dim))
+    u = jnp.concatenate([u, jnp.zeros_like(u[..., :1])], axis=-1)
+    across = one.at[..., -1, -1].set(0) - u[..., :, None] * u[..., None, :]
+    side = weight[..., None, None] * c[..., :, None] * c[..., None, :]
+    side = side + (mu * s / size)[..., None, None] * across
+    inside, opposite = size <= mu * n, mu * size <= -n
+    return jnp.where(inside[..., None, None], one, jnp.where(opposite[..., None, None], 0.0, side))
+
+
 def project_to_dual_cone(
     velocity: Float[ArrayLike, "*contacts dim"], mu: Float[ArrayLike, "*contacts"] | ScalarLike
 ) -> Float[Array, "*contacts dim"]:
@@ -55,8 +86,8 @@ def project_to_dual_cone(
 class ConeErrors(NamedTuple):
     """How far a contact is from Coulomb's law, in units of velocity."""
 
-    complementarity: Float[Array, " n_contacts"]
-    dissipation: Float[Array, " n_contacts"]
+    complementarity: PerContact
+    dissipation: PerContact
 
 
 def cone_errors(
@@ -100,7 +131,13 @@ def cone_residual(
     return jnp.maximum(jnp.max(errors.complementarity), jnp.max(errors.dissipation))
 
 
-def coulomb_equations(W, b, mu, preload, impulse) -> Float[Array, " n"]:
+def coulomb_equations(
+    W: Float[Array, "n n"],
+    b: Float[Array, " n"],
+    mu: PerContact,
+    preload: PerContact,
+    impulse: Float[Array, " n"],
+) -> Float[Array, " n"]:
     """The equations of Alart and Curnier in the original units: zero iff Coulomb's law holds.
 
     For differentiation; `alart_curnier` has them with their derivative for unit problems.
@@ -116,26 +153,28 @@ def coulomb_equations(W, b, mu, preload, impulse) -> Float[Array, " n"]:
     return F.reshape(-1)
 
 
-def project_to_disc(tangential, radius):
+def project_to_disc(
+    tangential: Float[Array, "*contacts k"], radius: Float[Array, "*contacts"]
+) -> Float[Array, "*contacts k"]:
     """The nearest point of the disc of the given radius (of the interval, in the plane)."""
     size = norm(tangential)
     outside = size > radius
     return jnp.where(outside, radius / jnp.where(outside, size, 1), 1)[..., None] * tangential
 
 
-def contact_scale(W, dim):
+def contact_scale(W: Float[Array, "n n"], dim: int) -> PerContact:
     """ω: the mean diagonal entry of each contact's block, 1 for a contact that nothing can move."""
     omega = jnp.mean(jnp.diagonal(W).reshape(-1, dim), axis=1)
     return jnp.where(omega > 0, omega, 1)
 
 
-def norm(t):
+def norm(t: Float[Array, "*contacts k"]) -> Float[Array, "*contacts"]:
     """Euclidean norm whose derivative at zero is zero, not nan."""
     square = jnp.sum(t**2, axis=-1)
     return jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1)), 0)
 
 
-def raise_normals(x, amount):
+def raise_normals(x: Vectors, amount: PerContact) -> Vectors:
     """Add to the normal component of every contact. (`.at[]` is a slow scatter inside loops.)"""
     return jnp.concatenate([x[:, :-1], x[:, -1:] + amount[:, None]], axis=1)
 
@@ -149,25 +188,25 @@ class UnitProblem(NamedTuple):
     """
 
     W: Float[Array, "n n"]
-    b: Float[Array, "n_contacts dim"]
-    preload: Float[Array, " n_contacts"]
-    factors: Float[Array, "n_contacts dim"]
+    b: Vectors
+    preload: PerContact
+    factors: Vectors
     size: Scalar
 
-    def impulse(self, x: Float[Array, "n_contacts dim"]) -> Float[Array, " n"]:
+    def impulse(self, x: Vectors) -> Float[Array, " n"]:
         """Impulses γ of the original problem."""
         return (self.factors * x).reshape(-1) * self.size
 
-    def unknown(self, impulse: Float[Array, " n"]) -> Float[Array, "n_contacts dim"]:
+    def unknown(self, impulse: Float[Array, " n"]) -> Vectors:
         """x of the given impulses; zero where friction is."""
         gamma = impulse.reshape(self.factors.shape) / self.size
         return jnp.where(self.factors > 0, gamma / jnp.where(self.factors > 0, self.factors, 1), 0)
 
-    def velocity(self, x: Float[Array, "n_contacts dim"]) -> Float[Array, "n_contacts dim"]:
+    def velocity(self, x: Vectors) -> Vectors:
         """u' = W' x + b' (with the preload's share in b')."""
         return (self.W @ x.reshape(-1)).reshape(x.shape) + self.b
 
-    def residual(self, x, u) -> Scalar:
+    def residual(self, x: Vectors, u: Vectors) -> Scalar:
         """The largest of the errors of `cone_errors`, in the units of this problem (ω = 1)."""
         normal = jnp.minimum(x[:, -1], u[:, -1])
         radius = self.preload + jnp.maximum(x[:, -1], 0)
@@ -175,7 +214,9 @@ class UnitProblem(NamedTuple):
         return jnp.maximum(jnp.max(jnp.abs(normal)), jnp.max(norm(tangential)))
 
 
-def unit_problem(W, b, mu, preload) -> UnitProblem:
+def unit_problem(
+    W: Float[Array, "n n"], b: Float[Array, " n"], mu: PerContact, preload: PerContact
+) -> UnitProblem:
     """Scale a friction problem to unit cones; see `UnitProblem`."""
     dim = b.shape[0] // mu.shape[0]
     root = 1 / jnp.sqrt(contact_scale(W, dim))

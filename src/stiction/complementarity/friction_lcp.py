@@ -11,8 +11,8 @@ Two forms of u = W γ + b with Coulomb's law (symbols as in `friction_cone`):
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, ArrayLike, Float
-from stiction._errors import InputError
+from stiction._base.arrays import Array, ArrayLike, Float
+from stiction._base.errors import InputError
 
 
 class FrictionLcp(eqx.Module):
@@ -146,13 +146,15 @@ def pyramid_lcp(
     )
 
 
-def _arrays(W, b, mu, preload):
+def _arrays(
+    W: ArrayLike, b: ArrayLike, mu: ArrayLike, preload: ArrayLike | None
+) -> tuple[Array, Array, Array, Array]:
     W, b, mu = jnp.asarray(W), jnp.asarray(b), jnp.asarray(mu)
     preload = jnp.zeros_like(mu) if preload is None else jnp.asarray(preload)
     return W, b, mu, preload
 
 
-def _loaded(preload, dim):
+def _loaded(preload: Float[Array, " n_contacts"], dim: int) -> Float[Array, " n"]:
     """The preload as impulses of all rows."""
     zero = jnp.zeros((preload.shape[0], dim - 1), preload.dtype)
     return jnp.concatenate([zero, preload[:, None]], axis=1).reshape(-1)

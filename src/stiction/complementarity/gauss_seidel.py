@@ -3,7 +3,9 @@
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction._base.arrays import Array, Bool, Float, Int, Scalar
+
+_Carry = tuple[Float[Array, " n"], Int[Array, ""], Scalar]  # z, sweeps, residual
 
 
 def projected_gauss_seidel(
@@ -35,17 +37,17 @@ def projected_gauss_seidel(
     inverse = jnp.where(diagonal > 0, 1 / jnp.where(diagonal > 0, diagonal, 1), 0)
     scale = jnp.max(jnp.abs(M))
 
-    def row(i, z):
+    def row(i: Int[Array, ""], z: Float[Array, " n"]) -> Float[Array, " n"]:
         w_i = M[i] @ z + q[i]
         return z.at[i].set(jnp.maximum(z[i] - w_i * inverse[i], 0))
 
-    def sweep(carry):
+    def sweep(carry: _Carry) -> _Carry:
         z, sweeps, _ = carry
         z = lax.fori_loop(0, n, row, z)
         residual = jnp.max(jnp.abs(jnp.minimum(scale * z, M @ z + q)))
         return z, sweeps + 1, residual
 
-    def unfinished(carry):
+    def unfinished(carry: _Carry) -> Bool[Array, ""]:
         _, sweeps, residual = carry
         # `>`: stops on nan, which no further sweep can mend.
         return (residual > target) & (sweeps < max_sweeps)

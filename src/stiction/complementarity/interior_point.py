@@ -4,10 +4,13 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy.linalg import lu_factor, lu_solve
 
-from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction._base.arrays import Array, Bool, Float, Int, Scalar
 
 # Share of the way to the boundary that a step may go.
 FRACTION_TO_BOUNDARY = 0.995
+
+# z, w, steps, residual, length of the last step
+_Carry = tuple[Float[Array, " n"], Float[Array, " n"], Int[Array, ""], Scalar, Scalar]
 
 
 def interior_point(
@@ -36,13 +39,13 @@ def interior_point(
     size = jnp.max(jnp.abs(q), initial=1e-30)
     M, q, target = M / scale, q / size, target / size
 
-    def step(carry):
+    def step(carry: _Carry) -> _Carry:
         z, w, steps, _, _ = carry
         defect = M @ z + q - w
         tau = jnp.mean(z * w)
         factors = lu_factor(M + jnp.diag(w / z))
 
-        def direction(product):
+        def direction(product: Float[Array, " n"]) -> tuple[Array, Array]:
             """Newton's step towards z w = product with the equation satisfied."""
             dz = lu_solve(factors, -defect - w + product / z)
             return dz, (product - w * dz) / z - w
@@ -59,7 +62,7 @@ def interior_point(
         residual = jnp.max(jnp.abs(jnp.minimum(z, M @ z + q)))
         return z, w, steps + 1, residual, jnp.where(finite, length, 0)
 
-    def unfinished(carry):
+    def unfinished(carry: _Carry) -> Bool[Array, ""]:
         _, _, steps, residual, length = carry
         return (residual > target) & (steps < max_steps) & (length > 1e-10)
 
@@ -70,7 +73,7 @@ def interior_point(
     return z * (size / scale), steps, steps >= max_steps
 
 
-def _to_boundary(x, dx):
+def _to_boundary(x: Float[Array, " n"], dx: Float[Array, " n"]) -> Scalar:
     """The largest step of at most 1 that keeps x positive, less a little."""
     ratio = jnp.where(dx < 0, -x / jnp.where(dx < 0, dx, -1), jnp.inf)
     return jnp.minimum(1, FRACTION_TO_BOUNDARY * jnp.min(ratio, initial=jnp.inf))

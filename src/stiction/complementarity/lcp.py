@@ -5,17 +5,18 @@ M, q    the problem
 z, w    w = M z + q ≥ 0, z ≥ 0, zᵀ w = 0
 """
 
+from collections.abc import Callable
 from functools import partial
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import ArrayLike, Float, Scalar
-from stiction._errors import InputError, unknown
+from stiction._base.arrays import Array, ArrayLike, Bool, Float, Int, Scalar
+from stiction._base.errors import InputError, unknown
 from stiction.complementarity._batching import in_parts_on_cpu
-from stiction.complementarity._solution import RESULTS, Solution, raise_unless_solved
+from stiction.complementarity._solution import SOLVE_RESULTS, Solution, raise_unless_solved
 from stiction.complementarity.gauss_seidel import projected_gauss_seidel
 from stiction.complementarity.interior_point import interior_point
 from stiction.complementarity.lemke import EXHAUSTED, RAY, lemke
@@ -27,6 +28,12 @@ RANK_TOLERANCE = 1e-10
 # Of problems that pivot together on a CPU: more than one to share the cost of each operation, few
 # enough to stay in a core's cache. The best of a scan over sizes 8 to 200.
 CACHE_BYTES = 2**17
+
+_Matrix = Float[Array, "n n"]
+_Vector = Float[Array, " n"]
+_Count = Int[Array, ""]
+# M, q, start, target, most iterations -> z, iterations, and the result if z is no solution
+_Run = Callable[[_Matrix, _Vector, _Vector, Scalar, _Count], tuple[_Vector, _Count, SOLVE_RESULTS]]
 
 
 def solve_lcp(
@@ -94,13 +101,21 @@ def lcp_residual(
     return jnp.max(jnp.abs(jnp.minimum(jnp.where(m > 0, m, 1) * z, M @ z + q)), initial=0)
 
 
-def _size(M):
+def _size(M: _Matrix) -> Scalar:
     """max |M|, by rows first: `equilibrate` needs those too, and the compiler shares them."""
     return jnp.max(jnp.max(jnp.abs(M), axis=1, initial=0), initial=0)
 
 
 @partial(jax.jit, static_argnames="method")
-def _solve(M, q, tolerance, max_iterations, guess, *, method):
+def _solve(
+    M: ArrayLike,
+    q: ArrayLike,
+    tolerance: ArrayLike,
+    max_iterations: ArrayLike | None,
+    guess: ArrayLike | None,
+    *,
+    method: LcpMethod,
+) -> tuple[Solution, Bool[Array, ""]]:
     dtype = jnp.result_type(M, q) if _is_float(M, q) else jnp.result_type(float, M, q)
     M, q = jnp.asarray(M, dtype), jnp.asarray(q, dtype)
     n = q.shape[0]
@@ -113,7 +128,9 @@ def _solve(M, q, tolerance, max_iterations, guess, *, method):
     return Solution(_implicit(M, q, z), result, residual, iterations), solved
 
 
-def _solve_one(run, M, q, start, tolerance, max_iterations):
+def _solve_one(
+    run: _Run, M: _Matrix, q: _Vector, start: _Vector, tolerance: Scalar, max_iterations: _Count
+) -> tuple[_Vector, Scalar, _Count, SOLVE_RESULTS, Bool[Array, ""]]:
     n = q.shape[0]
     bound = jnp.maximum(tolerance, 4 * n * float(jnp.finfo(q.dtype).eps))
     size = jnp.max(jnp.abs(q), initial=0)
@@ -123,40 +140,45 @@ def _solve_one(run, M, q, start, tolerance, max_iterations):
     # A maximum is nan where an entry is.
     finite = jnp.isfinite(_size(M)) & jnp.isfinite(size)
     solved = finite & (residual <= target)
-    result = RESULTS.where(solved, RESULTS.successful, stop)
-    result = RESULTS.where(finite, result, RESULTS.nonfinite)
+    result = SOLVE_RESULTS.where(solved, SOLVE_RESULTS.successful, stop)
+    result = SOLVE_RESULTS.where(finite, result, SOLVE_RESULTS.nonfinite)
     return z, residual, iterations, result, solved
 
 
-def _is_float(*arrays) -> bool:
+def _is_float(*arrays: ArrayLike) -> bool:
     return all(jnp.issubdtype(jnp.result_type(a), jnp.floating) for a in arrays)
 
 
-def _by_lemke(M, q, start, target, max_iterations):
+def _by_lemke(
+    M: _Matrix, q: _Vector, start: _Vector, target: Scalar, max_iterations: _Count
+) -> tuple[_Vector, _Count, SOLVE_RESULTS]:
     del start
     z, pivots, status = lemke(M, q, target, max_iterations)
-    stop = RESULTS.where(status == EXHAUSTED, RESULTS.max_iterations_reached, RESULTS.stalled)
-    return z, pivots, RESULTS.where(status == RAY, RESULTS.ray_termination, stop)
+    stop = SOLVE_RESULTS.where(
+        status == EXHAUSTED, SOLVE_RESULTS.max_iterations_reached, SOLVE_RESULTS.stalled
+    )
+    return z, pivots, SOLVE_RESULTS.where(status == RAY, SOLVE_RESULTS.ray_termination, stop)
 
 
-def _iterative(solver):
-    def run(M, q, start, target, max_iterations):
+def _iterative(solver: Callable[..., tuple[_Vector, _Count, Bool[Array, ""]]]) -> _Run:
+    def run(
+        M: _Matrix, q: _Vector, start: _Vector, target: Scalar, max_iterations: _Count
+    ) -> tuple[_Vector, _Count, SOLVE_RESULTS]:
         z, iterations, exhausted = solver(M, q, start, target, max_iterations)
-        return (
-            z,
-            iterations,
-            RESULTS.where(exhausted, RESULTS.max_iterations_reached, RESULTS.stalled),
+        stop = SOLVE_RESULTS.where(
+            exhausted, SOLVE_RESULTS.max_iterations_reached, SOLVE_RESULTS.stalled
         )
+        return z, iterations, stop
 
     return run
 
 
-def _in_cache(n, dtype):
+def _in_cache(n: int, dtype: Any) -> int:
     """As many problems as stay in a core's cache together."""
     return max(1, CACHE_BYTES // (n * (n + 2) * jnp.dtype(dtype).itemsize + 1))
 
 
-def _one(n, dtype):
+def _one(n: int, dtype: Any) -> int:
     del n, dtype
     return 1
 
@@ -171,19 +193,19 @@ _METHODS = {
 }
 
 
-def _positive_block(M, active):
+def _positive_block(M: _Matrix, active: Bool[Array, " n"]) -> _Matrix:
     """M on the rows and columns of `active`, the identity on the others."""
     both = active[:, None] & active[None, :]
     return jnp.where(both, M, jnp.eye(M.shape[0], dtype=M.dtype))
 
 
-def _polish(M, q, z, target):
+def _polish(M: _Matrix, q: _Vector, z: _Vector, target: Scalar) -> tuple[_Vector, Scalar]:
     """Where the residual is above target, solve exactly for the variables that z takes as positive.
 
     A loop of at most one pass rather than a `cond`: in a batch a `cond` would always be paid.
     """
 
-    def solve(carry):
+    def solve(carry: tuple[_Vector, Scalar, Any]) -> tuple[_Vector, Scalar, Any]:
         z, residual, _ = carry
         active = z > M @ z + q
         block = _positive_block(M, active)
@@ -201,14 +223,14 @@ def _polish(M, q, z, target):
 
 
 @jax.custom_jvp
-def _implicit(M, q, z):
+def _implicit(M: _Matrix, q: _Vector, z: _Vector) -> _Vector:
     """z as a function of M and q, by the implicit function theorem."""
     del M, q
     return z
 
 
 @_implicit.defjvp
-def _(primals, tangents):
+def _(primals: tuple, tangents: tuple) -> tuple[_Vector, _Vector]:
     M, q, z = primals
     M_dot, q_dot, _ = tangents
     # On the positive variables M_aa z_a + q_a = 0; the others stay zero.

@@ -18,13 +18,13 @@ and D changes by one rank-1 update that reads only vectors prepared by the previ
 is one fused, in-place loop both alone and in a batch.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction._base.arrays import Array, Bool, Float, Int, Scalar
 from stiction.complementarity._batching import spread
 from stiction.complementarity._scaling import equilibrate
 
@@ -41,8 +41,8 @@ ATTEMPTS = 3
 RUNNING, SOLVED, RAY, EXHAUSTED = 0, 1, 2, 3
 
 
-class LemkeState(NamedTuple):
-    """A dictionary and the pivot about to be made in it."""
+class Dictionary(NamedTuple):
+    """All but one pair of variables in their homes, and what is about to enter."""
 
     D: Float[Array, "n n"]
     row0: Float[Array, " n"]
@@ -51,8 +51,14 @@ class LemkeState(NamedTuple):
     z_is_basic: Bool[Array, " n"]
     """Row i holds z_i (else w_i); not meaningful for row k."""
     k: Int[Array, ""]
-    l: Int[Array, ""]
     z_enters: Bool[Array, ""]
+
+
+class LemkeState(NamedTuple):
+    """A dictionary and the pivot about to be made in it."""
+
+    dictionary: Dictionary
+    l: Int[Array, ""]
     rho: Float[Array, " n"]
     """Row of the entering variable after the pivot."""
     c: Float[Array, " n"]
@@ -89,21 +95,21 @@ def lemke(
     size = jnp.where(size > 0, size, 1)
     scaled_M = rows[:, None] * M * columns[None, :]
 
-    def attempt(carry):
+    def attempt(carry: tuple[Array, ...]) -> tuple[Array, ...]:
         _, pivots, _, _, count = carry
         # 1 at first; then spread over 1 to 2 by multiples of the golden section.
         d = 1 + (0.6180339887498949 * count * jnp.arange(n, dtype=q.dtype)) % 1
         end = _pivot_until_done(_first(scaled_M, scaled_q / size, d), max_pivots)
         # Read z off, and remove the rounding of the pivots by one step of iterative refinement: the
         # home columns of the basic z hold the inverse of their block of the scaled M.
-        basic = end.z_is_basic
-        z = jnp.where(basic, columns * end.q * size, 0)
+        basic = end.dictionary.z_is_basic
+        z = jnp.where(basic, columns * end.dictionary.q * size, 0)
         defect = jnp.where(basic, rows * (M @ z + q), 0)
-        z = jnp.maximum(z - jnp.where(basic, columns * (end.D @ defect), 0), 0)
+        z = jnp.maximum(z - jnp.where(basic, columns * (end.dictionary.D @ defect), 0), 0)
         residual = jnp.max(jnp.abs(jnp.minimum(z, M @ z + q)))
         return z, pivots + end.pivots, end.status, residual > target, count + 1
 
-    def unsolved(carry):
+    def unsolved(carry: tuple[Array, ...]) -> Bool[Array, ""]:
         _, _, _, failed, count = carry
         return failed & (count < ATTEMPTS)
 
@@ -114,7 +120,7 @@ def lemke(
     return z, pivots, status
 
 
-def _first(M, q, d) -> LemkeState:
+def _first(M: Float[Array, "n n"], q: Float[Array, " n"], d: Float[Array, " n"]) -> LemkeState:
     """Let z0 enter at the row that first becomes feasible."""
     n = q.shape[0]
     row = jnp.arange(n, dtype=jnp.int32)
@@ -125,7 +131,7 @@ def _first(M, q, d) -> LemkeState:
     own = jnp.where(row == k, 1, d)
     base = jnp.where(row == k, 0, q) - own * (q[k] / d[k])
     zero = jnp.zeros((), jnp.int32)
-    return _plan(
+    dictionary = Dictionary(
         D=M + own[:, None] * row0[None, :],
         row0=row0,
         spare=own / d[k],
@@ -133,18 +139,18 @@ def _first(M, q, d) -> LemkeState:
         z_is_basic=jnp.zeros(n, bool),
         k=k,
         z_enters=jnp.array(True),
-        pivots=zero,
-        status=zero + RUNNING,
     )
+    return _plan(dictionary, pivots=zero, status=zero + RUNNING)
 
 
-def _plan(D, row0, spare, q, z_is_basic, k, z_enters, pivots, status) -> LemkeState:
+def _plan(dictionary: Dictionary, *, pivots: Int[Array, ""], status: Int[Array, ""]) -> LemkeState:
     """Choose the leaving row for the variable in column k, and prepare the vectors of the pivot."""
+    D, row0, spare, k = dictionary.D, dictionary.row0, dictionary.spare, dictionary.k
     n = D.shape[0]
     row = jnp.arange(n, dtype=jnp.int32)
     e = lax.dynamic_index_in_dim(D, k, 1, keepdims=False)
     e = jnp.where(row == k, row0[k], e)
-    l, blocked = _leaving_row(D, row0, spare, q, e, z_is_basic, k, z_enters)
+    l, blocked = _leaving_row(dictionary, e)
     status = jnp.where((status == RUNNING) & ~blocked, RAY, status).astype(jnp.int32)
 
     # The leaving variable takes the spare column, whose old content goes home to column k.
@@ -157,14 +163,8 @@ def _plan(D, row0, spare, q, z_is_basic, k, z_enters, pivots, status) -> LemkeSt
     run = status == RUNNING
     nowhere = jnp.full((), n, jnp.int32)
     return LemkeState(
-        D=D,
-        row0=row0,
-        spare=spare,
-        q=q,
-        z_is_basic=z_is_basic,
-        k=jnp.where(run, k, nowhere),
+        dictionary=dictionary._replace(k=jnp.where(run, k, nowhere)),
         l=jnp.where(run, l, nowhere),
-        z_enters=z_enters,
         rho=jnp.where(run, rho, 0),
         c=jnp.where(run, c, 0),
         pivot=jnp.where(run, pivot, 1),
@@ -173,8 +173,11 @@ def _plan(D, row0, spare, q, z_is_basic, k, z_enters, pivots, status) -> LemkeSt
     )
 
 
-def _leaving_row(D, row0, spare, q, e, z_is_basic, k, z_enters):
-    """The row that first blocks the entering variable, and whether any does."""
+def _leaving_row(
+    dictionary: Dictionary, e: Float[Array, " n"]
+) -> tuple[Int[Array, ""], Bool[Array, ""]]:
+    """The row that first blocks the entering variable (its column is e), and whether any does."""
+    D, q, k = dictionary.D, dictionary.q, dictionary.k
     n = D.shape[0]
     row = jnp.arange(n, dtype=jnp.int32)
     eps = float(jnp.finfo(D.dtype).eps)
@@ -185,30 +188,33 @@ def _leaving_row(D, row0, spare, q, e, z_is_basic, k, z_enters):
     tied = falls & (ratio <= least + eps**TIE_TOLERANCE_POWER * (1 + least))
     # Row k is z0's: when it is among the tied, its leaving ends the search.
     tied = jnp.where(tied[k], row == k, tied)
-    tied = _break_ties(D, spare, e, tied, z_is_basic, k, z_enters)
+    tied = _break_ties(dictionary, e, tied)
     l = jnp.min(jnp.where(tied, row, n - 1))
     return l, least < jnp.inf
 
 
-def _break_ties(D, spare, e, tied, z_is_basic, k, z_enters):
+def _break_ties(
+    dictionary: Dictionary, e: Float[Array, " n"], tied: Bool[Array, " n"]
+) -> Bool[Array, " n"]:
     """Keep the row that is least lexicographically in B⁻¹/|e|; costs nothing where no rows tie.
 
     Column j of B⁻¹ is how the basic variables answer to q_j: the unit vector of row j while w_j is
     basic, else minus w_j's own column. Row k never ties here: `_leaving_row` has taken it.
     """
+    D, k = dictionary.D, dictionary.k
     n = D.shape[0]
     row = jnp.arange(n, dtype=jnp.int32)
     near = float(jnp.finfo(D.dtype).eps) ** TIE_TOLERANCE_POWER
 
-    def undecided(carry):
+    def undecided(carry: tuple[Array, Array]) -> Bool[Array, ""]:
         tied, j = carry
         return (jnp.sum(tied) > 1) & (j < n)
 
-    def compare(carry):
+    def compare(carry: tuple[Array, Array]) -> tuple[Array, Array]:
         tied, j = carry
         D_j = lax.dynamic_index_in_dim(D, j, 1, keepdims=False)
-        D_j = jnp.where((j == k) & z_enters, spare, D_j)
-        nonbasic = (j == k) | z_is_basic[j]
+        D_j = jnp.where((j == k) & dictionary.z_enters, dictionary.spare, D_j)
+        nonbasic = (j == k) | dictionary.z_is_basic[j]
         answer = jnp.where(nonbasic, -D_j, (row == j).astype(D.dtype)) / -e
         answer = jnp.where(tied, answer, jnp.inf)
         least = jnp.min(answer)
@@ -217,36 +223,38 @@ def _break_ties(D, spare, e, tied, z_is_basic, k, z_enters):
     return lax.while_loop(undecided, compare, (tied, jnp.zeros((), jnp.int32)))[0]
 
 
-def _pivot(state: LemkeState, max_pivots) -> LemkeState:
+def _pivot(state: LemkeState, max_pivots: Int[Array, ""]) -> LemkeState:
     """Make the planned pivot and plan the next: the complement of what left enters."""
-    k, l, c, rho = state.k, state.l, state.c, state.rho
-    row = jnp.arange(state.q.shape[0], dtype=jnp.int32)
+    old, l, c, rho = state.dictionary, state.l, state.c, state.rho
+    k = old.k
+    row = jnp.arange(old.q.shape[0], dtype=jnp.int32)
     run = state.status == RUNNING
-    D = _with_column(state.D, row == k, state.spare)
+    D = _with_column(old.D, row == k, old.spare)
     D = jnp.where((row == k)[:, None], 0, D) + c[:, None] * rho[None, :]
     # z0's row: nothing special but its place.
-    row0 = jnp.where(row == k, state.spare[k], state.row0) + c[l] * rho
+    row0 = jnp.where(row == k, old.spare[k], old.row0) + c[l] * rho
     # Constants: the entering variable's in row k, z0's moves from k to l.
-    rho_q = -state.q[l] / state.pivot
-    q = jnp.where(row == k, 0, jnp.where(row == l, state.q[k], state.q)) + c * rho_q
+    rho_q = -old.q[l] / state.pivot
+    q = jnp.where(row == k, 0, jnp.where(row == l, old.q[k], old.q)) + c * rho_q
 
     pivots = state.pivots + run.astype(jnp.int32)
     status = jnp.where(run & (l == k), SOLVED, state.status)
     status = jnp.where((status == RUNNING) & (pivots >= max_pivots), EXHAUSTED, status)
-    return _plan(
+    new = Dictionary(
         D=D,
-        row0=jnp.where(run, row0, state.row0),
-        spare=jnp.where(run, c / state.pivot, state.spare),
-        q=jnp.where(run, q, state.q),
-        z_is_basic=jnp.where(row == k, state.z_enters, state.z_is_basic),
+        row0=jnp.where(run, row0, old.row0),
+        spare=jnp.where(run, c / state.pivot, old.spare),
+        q=jnp.where(run, q, old.q),
+        z_is_basic=jnp.where(row == k, old.z_enters, old.z_is_basic),
         k=l,
-        z_enters=~state.z_is_basic[l],
-        pivots=pivots,
-        status=status,
+        z_enters=~old.z_is_basic[l],
     )
+    return _plan(new, pivots=pivots, status=status)
 
 
-def _with_column(D, here, column):
+def _with_column(
+    D: Float[Array, "n n"], here: Bool[Array, " n"], column: Float[Array, " n"]
+) -> Float[Array, "n n"]:
     """D with the column marked by `here` replaced."""
     if D.shape[1] > SHORT_ROW:
         return jnp.where(here[None, :], column[:, None], D)
@@ -256,12 +264,14 @@ def _with_column(D, here, column):
 
 
 @jax.custom_batching.custom_vmap
-def _pivot_until_done(state: LemkeState, max_pivots) -> LemkeState:
+def _pivot_until_done(state: LemkeState, max_pivots: Int[Array, ""]) -> LemkeState:
     return lax.while_loop(lambda s: s.status == RUNNING, lambda s: _pivot(s, max_pivots), state)
 
 
 @_pivot_until_done.def_vmap
-def _(axis_size, in_batched, state, max_pivots):
+def _(
+    axis_size: int, in_batched: Any, state: LemkeState, max_pivots: Any
+) -> tuple[LemkeState, Any]:
     """A batch pivots together until all are done; finished lanes stay as they are (`_plan`)."""
     state, max_pivots = spread((state, max_pivots), tuple(in_batched), axis_size)
     step = jax.vmap(_pivot)

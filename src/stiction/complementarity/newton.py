@@ -4,11 +4,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from stiction._arrays import Array, Bool, Float, Int, Scalar
+from stiction._base.arrays import Array, Bool, Float, Int, Scalar
 
 # Trial step lengths 1, 1/2, 1/4, …: evaluated together, since each costs only a product.
 BACKTRACKS = 20
 SUFFICIENT_DECREASE = 1e-4
+
+_Carry = tuple[Float[Array, " n"], Int[Array, ""], Scalar, Bool[Array, ""]]  # …, residual, stuck
 
 
 def fischer_burmeister_newton(
@@ -41,11 +43,11 @@ def fischer_burmeister_newton(
     lengths = 0.5 ** jnp.arange(BACKTRACKS, dtype=q.dtype)
     identity = jnp.eye(q.shape[0], dtype=q.dtype)
 
-    def merit(z):
+    def merit(z: Float[Array, " n"]) -> Scalar:
         phi = _fischer_burmeister(z, M @ z + q)
         return phi @ phi
 
-    def step(carry):
+    def step(carry: _Carry) -> _Carry:
         z, steps, _, _ = carry
         w = M @ z + q
         phi = _fischer_burmeister(z, w)
@@ -65,7 +67,7 @@ def fischer_burmeister_newton(
         residual = jnp.max(jnp.abs(jnp.minimum(z, M @ z + q)))
         return z, steps + 1, residual, ~jnp.any(enough)
 
-    def unfinished(carry):
+    def unfinished(carry: _Carry) -> Bool[Array, ""]:
         _, steps, residual, stuck = carry
         return (residual > target) & (steps < max_steps) & ~stuck
 
@@ -75,5 +77,5 @@ def fischer_burmeister_newton(
     return jnp.maximum(z, 0) * (size / scale), steps, steps >= max_steps
 
 
-def _fischer_burmeister(a, b):
+def _fischer_burmeister(a: Float[Array, " n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
     return jnp.sqrt(a**2 + b**2) - a - b

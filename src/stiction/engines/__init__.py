@@ -1,42 +1,41 @@
-"""From a state and a law to a trajectory."""
+"""From a state and a law to a trajectory.
+
+`simulate` is the door; the law chooses the engine: `Hybrid` (rigid, exact events), `Stepping`
+(rigid, fixed steps) or `Compliant` (springs and dampers). What comes out is a `Trajectory`, which
+knows its mechanism and contacts, its events and the reactions of the ground.
+"""
 
 from stiction.engines.compliant import Compliant
-from stiction.engines.control import (
-    AbstractSwitchingControl,
-    HarmonicControl,
-    PhasedControl,
-    no_control,
-)
-from stiction.engines.events import Event, events_of, rest_time
+from stiction.engines.events import Event, rest_time
 from stiction.engines.hybrid import Hybrid
 from stiction.engines.index_sets import EventSets, IndexSets, index_sets
-from stiction.engines.result import RESULTS, Compliance, Trajectory
-from stiction.engines.simulate import default_solver, simulate
+from stiction.engines.places import places_at, poses_at
+from stiction.engines.reactions import Reactions, reactions_of, world_forces
+from stiction.engines.result import RESULTS, Compliance, Origin, Trajectory
+from stiction.engines.simulate import default_solver, require_quaternions, simulate
 from stiction.engines.solver import Solver
 from stiction.engines.stepping import Stepping
-from stiction.engines.tracking import Reference, TrackingControl, make_reference
 
 __all__ = [
     "RESULTS",
-    "AbstractSwitchingControl",
     "Compliance",
     "Compliant",
     "Event",
     "EventSets",
-    "HarmonicControl",
     "Hybrid",
     "IndexSets",
-    "PhasedControl",
-    "Reference",
+    "Origin",
+    "Reactions",
     "Solver",
     "Stepping",
-    "TrackingControl",
     "Trajectory",
     "default_solver",
-    "events_of",
     "index_sets",
-    "make_reference",
-    "no_control",
+    "places_at",
+    "poses_at",
+    "reactions_of",
+    "require_quaternions",
     "rest_time",
     "simulate",
+    "world_forces",
 ]

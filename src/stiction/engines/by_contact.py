@@ -5,8 +5,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, ArrayLike, is_traced
-from stiction._errors import InputError
+from stiction._base.arrays import Array, ArrayLike, is_traced
+from stiction._base.errors import InputError
 from stiction.surfaces import Contacts
 
 

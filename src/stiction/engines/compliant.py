@@ -1,24 +1,15 @@
-"""The compliant engine: contacts are springs, dampers and bristles; the motion is smooth."""
+"""The law of compliant contacts: springs, dampers and bristles."""
 
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from stiction._arrays import Array, Float, Scalar
 from stiction.engines.by_contact import spread_by_contact
-from stiction.engines.compliant_flow import CompliantFlow, compliant_events
-from stiction.engines.control import AbstractSwitchingControl
-from stiction.engines.flow import LEDGER, Mode, Patterns, State
-from stiction.engines.records import Row
-from stiction.engines.result import Compliance, Trajectory
-from stiction.engines.sampling import Keep, run_and_sample
-from stiction.engines.solver import Solver
 from stiction.laws import AbstractNormalLaw, AbstractTangentialLaw, RegularizedCoulomb
-from stiction.mechanism import Mechanism, normalize
-from stiction.mechanism.kinematics import motion
-from stiction.surfaces import Contacts, gaps_and_velocities
+from stiction.surfaces import Contacts
 
 
 class Compliant(eqx.Module):
@@ -49,60 +40,13 @@ class Compliant(eqx.Module):
         leaves = [jnp.broadcast_to(x, shape) for x in values.values()]
         return jax.tree.unflatten(structure, leaves), batch
 
-
-def simulate_compliant(
-    mechanism: Mechanism,
-    q: Float[Array, "nq"],
-    v: Float[Array, "nv"],
-    *,
-    until: Scalar,
-    contacts: Contacts,
-    law: Compliant,
-    control: AbstractSwitchingControl,
-    solver: Solver,
-    keep: Keep,
-    patterns: Patterns,
-) -> Trajectory:
-    """The motion with compliant contacts, from event to event."""
-    flow = CompliantFlow(
-        mechanism=mechanism,
-        contacts=contacts,
-        control=control,
-        normal=law.normal,
-        tangential=law.tangential,
-        patterns=patterns,
-    )
-    booked, gap = jnp.zeros(len(LEDGER), q.dtype), jnp.zeros(contacts.count, q.dtype)
-    start = State(normalize(mechanism, q), v, booked, gap, flow.no_inner(q.dtype))
-
-    def account(rows: Row) -> dict[str, Any]:
-        """Forces and energies of the sampled states by the laws, not between those of the steps."""
-
-        def at(row: Row) -> tuple[Array, Array, Array]:
-            links = motion(mechanism, row.y.q)
-            gap, u = gaps_and_velocities(mechanism, contacts, links, row.y.v, row.time)
-            r = flow.reactions(row.y, gap, u, row.modes)
-            return r.force, -gap, r.stored
-
-        force, depth, stored = jax.vmap(at)(rows)
-        lost = rows.y.inner
-        compliance = Compliance(depth, stored, lost.normal_loss, lost.friction_loss)
-        return {"force": force, "compliance": compliance}
-
-    def rate_of(row: Row) -> State:
-        direction = jnp.zeros((contacts.count, contacts.dim - 1), q.dtype)
-        mode = Mode(row.modes, direction, row.memory)
-        return flow.look(row.time, row.y, mode)[0]
-
-    done = run_and_sample(
-        flow,
-        compliant_events(flow),
-        start,
-        until,
-        solver=solver,
-        keep=keep,
-        account=account,
-        rate_of=rate_of,
-    )
-    # Depth is no drift: nothing is kept closed here.
-    return eqx.tree_at(lambda t: t.drift, done, jnp.zeros_like(done.drift))
+    def numbers(self, shape: tuple[int, ...]) -> np.ndarray:
+        """The laws as rows of numbers, in the order of `core.layout`."""
+        n, t = self.normal.power_law(), self.tangential.friction_law()
+        row = (
+            n.stiffness, n.exponent, n.closing, n.parting, n.damping, float(self.normal.clamp),
+            t.mu_static, t.mu_dynamic, t.stribeck_speed, t.stribeck_power, t.slip_speed,
+            t.stiffness, t.damping,
+        )  # fmt: skip
+        flat = [np.asarray(x).reshape(shape if np.ndim(x) else ()) for x in row]
+        return np.stack([np.broadcast_to(x, shape) for x in flat], axis=-1)

@@ -7,18 +7,22 @@ contact forces. Rows of a contact are its tangents, then its normal. flickinger 
 (35).
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar
-from stiction.mechanism import Mechanism
-from stiction.mechanism.dynamics import (
+from stiction._base.arrays import Array, Bool, Float, Scalar
+from stiction._base.linear import cholesky, solve_lower, solve_upper
+from stiction.impacts import ImpactProblem
+from stiction.mechanism import (
+    LinkKinematics,
+    Mechanism,
     bias_force_at,
     body_inertias,
+    link_kinematics,
     lower_mass_matrix,
 )
-from stiction.mechanism.kinematics import Motion, motion
-from stiction.mechanism.linear import cholesky, solve_lower, solve_upper
 from stiction.surfaces import ContactKinematics, Contacts, contact_kinematics
 
 
@@ -50,14 +54,23 @@ def contact_dynamics(
     force: Float[Array, "nv"],
 ) -> ContactDynamics:
     """The dynamics at (q, v, t) under joint forces, before contact forces are chosen."""
-    state = motion(mechanism, q)
+    state = link_kinematics(mechanism, q)
     L, half = free_dynamics(mechanism, state, v, force)
-    seen = contact_kinematics(mechanism, contacts, state, v, t)
-    return with_contacts(contacts, L, half, seen)
+    here = contact_kinematics(mechanism, contacts, state, v, t)
+    m = contacts.count * contacts.dim
+    Y = solve_lower(L, here.jacobian.reshape(m, half.size).T)
+    return ContactDynamics(
+        L=L,
+        Y=Y,
+        W=Y.T @ Y,
+        a0=Y.T @ half + here.bias.reshape(m),
+        free=solve_upper(L, half),
+        contacts=here,
+    )
 
 
 def free_dynamics(
-    mechanism: Mechanism, state: Motion, v: Float[Array, "nv"], force: Float[Array, "nv"]
+    mechanism: Mechanism, state: LinkKinematics, v: Float[Array, "nv"], force: Float[Array, "nv"]
 ) -> tuple[Float[Array, "nv nv"], Float[Array, "nv"]]:
     """The factor L of M = L Lᵀ, and L⁻¹ (force - c): half the way to the acceleration."""
     inertias = body_inertias(mechanism, state)
@@ -65,22 +78,25 @@ def free_dynamics(
     return L, solve_lower(L, force - bias_force_at(mechanism, state, inertias, v))
 
 
-def with_contacts(
-    contacts: Contacts,
-    L: Float[Array, "nv nv"],
-    half: Float[Array, "nv"],
-    seen: ContactKinematics,
-) -> ContactDynamics:
-    """The dynamics with contacts from the factor L of M and half = L⁻¹ (force - c)."""
-    m = contacts.count * contacts.dim
-    Y = solve_lower(L, seen.jacobian.reshape(m, half.size).T)
-    return ContactDynamics(
-        L=L,
-        Y=Y,
-        W=Y.T @ Y,
-        a0=Y.T @ half + seen.bias.reshape(m),
-        free=solve_upper(L, half),
-        contacts=seen,
+def impact_problem(
+    d: ContactDynamics,
+    law: Any,
+    active: Bool[Array, "n"],
+    restitution: Float[Array, "n"],
+    kinetic_energy: Scalar,
+) -> ImpactProblem:
+    """The impact of the active contacts under a law with numbers for each contact."""
+    return ImpactProblem(
+        W=d.W,
+        velocity=d.contacts.velocity,
+        active=active,
+        restitution=restitution,
+        mu_static=law.mu_static,
+        mu_dynamic=law.mu_dynamic,
+        stribeck_speed=law.stribeck_speed,
+        stribeck_exponent=law.stribeck_exponent,
+        kinetic=kinetic_energy,
+        energetic=law.energetic,
     )
 
 

@@ -17,17 +17,15 @@ switch     a guard of the control came to zero (contact empty)
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from stiction.engines.event_log import GUARD, START, EventLog
 from stiction.engines.forces import OPEN, SLIP, STICK
-from stiction.engines.happenings import GUARD, START, TOUCH, Happening
 from stiction.engines.result import Trajectory
-
-REST_SPEED = 1e-9  # everything slower than this is at rest [m/s, rad/s]
-REST_ACCELERATION = 1e-6  # [m/s², rad/s²]
+from stiction.engines.tolerances import REST_ACCELERATION, REST_SPEED, TOUCH
 
 
 @dataclass(frozen=True)
@@ -55,24 +53,19 @@ class Event:
         return row
 
 
-def events_of(trajectory: Trajectory, names: Sequence[str]) -> list[Event]:
-    """The events of one run (not of a batch), in order.
-
-    Args:
-        trajectory: A run of the hybrid engine; free motion has no events.
-        names: Names of the contacts.
-    """
-    if trajectory.events is None:
+def list_events(trajectory: Trajectory) -> list[Event]:
+    """The events of one run (not of a batch), in order; free motion has none."""
+    if trajectory.log is None:
         return []
     import jax
 
-    log: Happening = jax.tree.map(np.asarray, trajectory.events)
+    log: EventLog = jax.tree.map(np.asarray, trajectory.log)
     count = min(int(trajectory.n_events), len(log.time) - 1)
     events: list[Event] = []
     resting = False
     for i in range(count):
         row = jax.tree.map(lambda x, i=i: x[i], log)
-        changes = _changes(row, names, i)
+        changes = _changes(row, trajectory.contact_names, i)
         events += changes
         if row.suspicious and not changes:
             events.append(_plain(row, "ambiguous", i, _note(row)))
@@ -82,7 +75,8 @@ def events_of(trajectory: Trajectory, names: Sequence[str]) -> list[Event]:
         if rests and not resting:
             events.append(_plain(row, "rest", i))
         resting = bool(rests)
-    return events
+    told = trajectory.origin.notes() if trajectory.origin and trajectory.origin.notes else {}
+    return [replace(e, note=f"{e.note}; {told[e.index]}") if e.index in told else e for e in events]
 
 
 def rest_time(trajectory: Trajectory) -> float | None:
@@ -94,20 +88,20 @@ def rest_time(trajectory: Trajectory) -> float | None:
     ended = np.flatnonzero(np.isfinite(v).all(axis=1))
     if ended.size == 0 or np.abs(v[ended[-1]]).max(initial=0.0) > REST_SPEED:
         return None
-    if trajectory.events is None or int(trajectory.n_events) == 0:
+    if trajectory.log is None or int(trajectory.n_events) == 0:
         return 0.0 if np.nanmax(np.abs(v), initial=0.0) <= REST_SPEED else None
     if trajectory.compliance is not None:
         # They come to rest little by little: the first sample from which all is still.
         moving = np.flatnonzero(np.abs(v[: ended[-1] + 1]).max(axis=1) > REST_SPEED)
         first = moving[-1] + 1 if moving.size else 0
         return float(trajectory.time[first])
-    last = min(int(trajectory.n_events), len(trajectory.events.time) - 1) - 1
-    log = trajectory.events
+    last = min(int(trajectory.n_events), len(trajectory.log.time) - 1) - 1
+    log = trajectory.log
     rests = log.speed[last] <= REST_SPEED and log.acceleration[last] <= REST_ACCELERATION
     return float(log.time[last]) if rests else None
 
 
-def _plain(row: Happening, kind: str, index: int, note: str = "") -> Event:
+def _plain(row: EventLog, kind: str, index: int, note: str = "") -> Event:
     return Event(
         time=float(row.time),
         kind=kind,
@@ -119,7 +113,7 @@ def _plain(row: Happening, kind: str, index: int, note: str = "") -> Event:
     )
 
 
-def _changes(row: Happening, names: Sequence[str], index: int) -> list[Event]:
+def _changes(row: EventLog, names: Sequence[str], index: int) -> list[Event]:
     events = []
     for c, name in enumerate(names):
         kind = _kind(row, c)
@@ -145,7 +139,7 @@ def _changes(row: Happening, names: Sequence[str], index: int) -> list[Event]:
     return events
 
 
-def _kind(row: Happening, c: int) -> str | None:
+def _kind(row: EventLog, c: int) -> str | None:
     """What happened to a contact; None if nothing did."""
     before, after = int(row.modes_before[c]), int(row.modes_after[c])
     if row.impact and np.any(row.impulse[c] != 0):
@@ -169,14 +163,13 @@ def _kind(row: Happening, c: int) -> str | None:
     return "reversal" if before == after == SLIP and turned else None
 
 
-def _inside(row: Happening, c: int) -> str:
+def _inside(row: EventLog, c: int) -> str:
     if row.cause.contact != START or not row.gap[c] < -TOUCH.double:
         return ""
-    kept = "" if row.modes_after[c] == OPEN else ", and was brought to the surface"
-    return f"began {-float(row.gap[c]):.3g} m inside of what it touches{kept}"
+    return f"began {-float(row.gap[c]):.3g} m inside of what it touches"
 
 
-def _note(row: Happening) -> str:
+def _note(row: EventLog) -> str:
     if row.tangential:
         return "no consistent motion while sliding; stopped by an impact without collision"
     if not row.consistent:

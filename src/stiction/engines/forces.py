@@ -18,8 +18,8 @@ is the sum of |f_t|² / (μ f_n), which makes friction proportional to pressure 
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Bool, Float, Int
-from stiction.mechanism.linear import solve_redundant
+from stiction._base.arrays import Array, Bool, Float, Int
+from stiction._base.linear import solve_redundant
 
 OPEN, STICK, SLIP = range(3)
 MODE_NAMES = ("open", "stick", "slip")

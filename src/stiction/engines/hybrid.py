@@ -1,23 +1,19 @@
-"""The hybrid engine: exact events, impacts by law, contacts that truly stick and slip."""
+"""The law of rigid contacts with exact events: impacts, contacts that truly stick and slip."""
 
 from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
-from stiction._arrays import Array, Float, Scalar
-from stiction._checks import require_at_least, require_restitution
-from stiction._errors import unknown
+from stiction._base import defaults
+from stiction._base.arrays import Array, Float
+from stiction._base.checks import require_at_least, require_restitution
+from stiction._base.errors import unknown
 from stiction.engines.by_contact import broadcast, spread_by_contact
-from stiction.engines.control import AbstractSwitchingControl
-from stiction.engines.flow import LEDGER, Flow, Patterns, State
-from stiction.engines.result import Trajectory
-from stiction.engines.rigid_events import rigid_events
-from stiction.engines.sampling import Keep, run_and_sample
-from stiction.engines.solver import Solver
-from stiction.impacts import ENERGY_METHODS, IMPACT_LAWS, impact_law
-from stiction.laws.tangential.stribeck import require_friction_pair
-from stiction.mechanism import Mechanism, normalize
+from stiction.engines.given import unchecked
+from stiction.impacts import ENERGY_METHODS, IMPACT_LAWS
+from stiction.laws import require_friction_pair
 from stiction.surfaces import Contacts
 
 # In single precision a hop after a slower impact is lost in the rounding of the gap [m/s].
@@ -44,14 +40,20 @@ class Hybrid(eqx.Module):
         sequence: Whether simultaneous impacts are resolved one after the other, fastest first.
     """
 
-    restitution: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.0)
-    mu_static: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.74)
-    mu_dynamic: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=0.57)
+    restitution: Float[Array, "..."] = eqx.field(
+        converter=jnp.asarray, default=defaults.RESTITUTION
+    )
+    mu_static: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=defaults.MU_STATIC)
+    mu_dynamic: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=defaults.MU_DYNAMIC)
     energetic: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1.0)
-    rest_speed: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1e-3)
-    stribeck_speed: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1.4e-4)
-    stribeck_exponent: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=1.0)
-    impact: str = eqx.field(static=True, default="dissipation")
+    rest_speed: Float[Array, "..."] = eqx.field(converter=jnp.asarray, default=defaults.REST_SPEED)
+    stribeck_speed: Float[Array, "..."] = eqx.field(
+        converter=jnp.asarray, default=defaults.STRIBECK_SPEED
+    )
+    stribeck_exponent: Float[Array, "..."] = eqx.field(
+        converter=jnp.asarray, default=defaults.STRIBECK_EXPONENT
+    )
+    impact: str = eqx.field(static=True, default=defaults.IMPACT)
     energy_method: str = eqx.field(static=True, default="off")
     sequence: bool = eqx.field(static=True, default=False)
 
@@ -70,48 +72,18 @@ class Hybrid(eqx.Module):
         """The same with one value for each lane of a batch and each contact, and the batch."""
         given = {name: getattr(self, name) for name in _BY_CONTACT}
         values, batch = spread_by_contact(given, contacts, batch, dtype)
-        energetic = jnp.asarray(self.energetic, dtype)
-        batch = jnp.broadcast_shapes(batch, energetic.shape)
+        batch = np.broadcast_shapes(batch, np.shape(self.energetic))
         if jnp.dtype(dtype) != jnp.float64:
             values["rest_speed"] = jnp.maximum(values["rest_speed"], _SLOWEST_IN_SINGLE)
         shape = (*batch, contacts.count)
         spread = {name: broadcast(x, shape) for name, x in values.items()}
         require_friction_pair(spread["mu_static"], spread["mu_dynamic"])
-        law = Hybrid(
+        law = unchecked(
+            Hybrid,
             **spread,
-            energetic=jnp.broadcast_to(energetic, batch),
+            energetic=broadcast(self.energetic, batch),
             impact=self.impact,
             energy_method=self.energy_method,
             sequence=self.sequence,
         )
         return law, batch
-
-
-def simulate_hybrid(
-    mechanism: Mechanism,
-    q: Float[Array, "nq"],
-    v: Float[Array, "nv"],
-    *,
-    until: Scalar,
-    contacts: Contacts,
-    law: Hybrid,
-    control: AbstractSwitchingControl,
-    solver: Solver,
-    keep: Keep,
-    patterns: Patterns,
-) -> Trajectory:
-    """The motion with contacts, from event to event."""
-    flow = Flow(
-        mechanism=mechanism,
-        contacts=contacts,
-        control=control,
-        mu_static=law.mu_static,
-        mu_dynamic=law.mu_dynamic,
-        patterns=patterns,
-    )
-    resolve = impact_law(law.impact, law.energy_method, law.sequence)
-    booked, gap = jnp.zeros(len(LEDGER), q.dtype), jnp.zeros(contacts.count, q.dtype)
-    start = State(normalize(mechanism, q), v, booked, gap)
-    return run_and_sample(
-        flow, rigid_events(flow, resolve, law), start, until, solver=solver, keep=keep
-    )

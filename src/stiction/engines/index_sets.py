@@ -1,4 +1,4 @@
-r"""Which points of contact are closed, kept, stuck, and hit: the index sets of rodic (19), (20).
+r"""Which points of contact are closed, lasting, stuck, and hit: the index sets of rodic (19), (20).
 
 $$ \Omega_S = \{ g_N = 0 \}, \quad \Omega_N = \{ i \in \Omega_S : \dot g_N = 0 \}, \quad
    \Omega_{H1} = \{ i \in \Omega_N : \dot g_{T1} = 0 \}, \quad
@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from stiction.engines.forces import OPEN
-from stiction.engines.happenings import REST, TOUCH
 from stiction.engines.result import Trajectory
+from stiction.engines.tolerances import REST, TOUCH
 
 
 class IndexSets(NamedTuple):
     """Names of the contacts in each set."""
 
     closed: tuple[str, ...]  # Ω_S
-    kept: tuple[str, ...]  # Ω_N
+    lasting: tuple[str, ...]  # Ω_N
     held: tuple[tuple[str, ...], ...]  # Ω_H1 and, in space, Ω_H2
     struck: tuple[str, ...]  # Ω_S*
 
@@ -42,7 +42,7 @@ def index_sets(trajectory: Trajectory, names: Sequence[str]) -> list[EventSets]:
         trajectory: A run with contacts, with its list of events.
         names: Names of the contacts.
     """
-    log = trajectory.events
+    log = trajectory.log
     if log is None:
         return []
     count = min(int(trajectory.n_events), len(log.time) - 1)
@@ -63,11 +63,11 @@ def _sets(names: Sequence[str], closed: np.ndarray, u: np.ndarray) -> IndexSets:
     def of(which: np.ndarray) -> tuple[str, ...]:
         return tuple(name for name, belongs in zip(names, which, strict=True) if belongs)
 
-    kept = closed & still[:, -1]
+    lasting = closed & still[:, -1]
     tangents = range(u.shape[1] - 1)
     return IndexSets(
         closed=of(closed),
-        kept=of(kept),
-        held=tuple(of(kept & still[:, t]) for t in tangents),
+        lasting=of(lasting),
+        held=tuple(of(lasting & still[:, t]) for t in tangents),
         struck=of(closed & (u[:, -1] <= REST.double)),
     )

@@ -1,6 +1,8 @@
 """What every engine returns: a trajectory of arrays, and its labelled form for people and disks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import diffrax
@@ -8,13 +10,15 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from stiction._arrays import Array, ArrayLike, Float, Int
-from stiction._errors import RunError
-from stiction.mechanism import Mechanism
-from stiction.mechanism.tree import BALL, FREE, HINGE
+from stiction._base.arrays import Array, ArrayLike, Float, Int, is_traced
+from stiction._base.errors import InputError, RunError
+from stiction.mechanism import BALL, FREE, HINGE, Mechanism
+from stiction.surfaces import Contacts, Penetration, find_inside
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from stiction.engines.events import Event
 
 
 # As the CF conventions mark whole numbers that stand for words.
@@ -29,10 +33,15 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
         " tolerances."
     )
     events_used_up = "The maximum number of events was reached. Try increasing `max_events`."
+    too_many_contacts = (
+        "More contacts touch at once than there is room for. Leave contacts out that need not be."
+    )
     cascade = (
         "Events follow each other without time going on. The contact problem may have no"
         " solution here; try another impact law."
     )
+    penetrated = "Bodies went through each other."
+    began_inside = "The start is inside of what it touches."
 
 
 class Compliance(eqx.Module):
@@ -44,8 +53,61 @@ class Compliance(eqx.Module):
     friction_loss: Float[Array, "*batch n_samples n"]  # lost by friction since the start [J]
 
 
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a trajectory came from: it goes through `jit`, `vmap` and `tree.map` as it is.
+
+    Two are equal if everything in them is the same object, arrays included. Arrays that JAX is
+    tracing are left out (None).
+
+    Attributes:
+        mechanism: What moved.
+        contacts: What might touch; None in free motion.
+        law: What contacts did.
+        control: What the actuators were told.
+        scene: The scene that was run, if it was one.
+        notes: What more is known about events, by their index, if somebody asks.
+        penetrations: Where bodies went through each other, if that was looked for.
+    """
+
+    mechanism: Mechanism
+    contacts: Contacts | None = None
+    law: Any = None
+    control: Any = None
+    scene: Any = None
+    notes: Callable[[], dict[int, str]] | None = None
+    penetrations: tuple[Penetration, ...] = ()
+
+    def known(self) -> "Origin":
+        """The same without arrays that are being traced."""
+
+        def known(part: Any) -> Any:
+            if not is_traced(part):
+                return part
+            return jax.tree.map(lambda x: None if is_traced(x) else x, part)
+
+        parts = (self.mechanism, self.contacts, self.law, self.control)
+        mechanism, *others = map(known, parts)
+        return Origin(mechanism, *others)
+
+    def _parts(self) -> tuple[list[Any], Any]:
+        return jax.tree.flatten((self.mechanism, self.contacts, self.law, self.control))
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or not isinstance(other, Origin):
+            return self is other
+        (mine, tree), (others, other_tree) = self._parts(), other._parts()
+        same = tree == other_tree and all(a is b for a, b in zip(mine, others, strict=True))
+        return same and (self.scene, self.notes) == (other.scene, other.notes)
+
+    def __hash__(self) -> int:
+        return hash(self._parts()[1])
+
+
 class Trajectory(eqx.Module):
     """A simulated motion, sampled at `time`. Arrays may have leading batch axes.
+
+    It knows what it came from: `mechanism`, `contacts`, `law` and `control`.
 
     Energies close: kinetic + potential (+ what compliant contacts store) = their initial sum
     + actuator_work + support_work - damping_loss - friction_loss - impact_loss. In free motion
@@ -65,7 +127,7 @@ class Trajectory(eqx.Module):
     effort: Float[Array, "*batch n_samples nu"]  # of actuators [N or N·m]
     force: Float[Array, "*batch n_samples n dim"]  # of contacts [N]
     modes: Int[Array, "*batch n_samples n"]  # 0 open, 1 stick, 2 slip
-    events: Any  # a `Happening` with a leading axis of `max_events`, or None
+    log: Any  # what happened: an `EventLog`, or None if it is not wanted
     n_events: Int[Array, "*batch"]
     drift: Float[Array, "*batch"]  # largest gap that a kept contact had after a step [m]
     steps: Int[Array, "*batch"]  # accepted and rejected
@@ -73,6 +135,76 @@ class Trajectory(eqx.Module):
     # The largest residual of the contact problems since the sample before [m/s], if any are solved.
     residual: Float[Array, "*batch n_samples"] | None = None
     compliance: Compliance | None = None  # of compliant contacts
+    origin: Origin | None = eqx.field(static=True, default=None)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What moved."""
+        return self._origin.mechanism
+
+    @property
+    def contacts(self) -> Contacts | None:
+        """What might touch; None in free motion."""
+        return self._origin.contacts
+
+    @property
+    def contact_names(self) -> tuple[str, ...]:
+        """Names of the contacts, in order; none in free motion."""
+        return () if self.contacts is None else self.contacts.names
+
+    @property
+    def law(self) -> Any:
+        """What contacts did."""
+        return self._origin.law
+
+    @property
+    def control(self) -> Any:
+        """What the actuators were told: a function of (t, q, v, modes), or a switching control."""
+        return self._origin.control
+
+    @property
+    def scene(self) -> Any:
+        """The scene that was run; None if it was none."""
+        return self._origin.scene
+
+    @property
+    def penetrations(self) -> tuple[Penetration, ...]:
+        """Where bodies went through each other, if a scene was run."""
+        return self._origin.penetrations
+
+    @property
+    def _origin(self) -> Origin:
+        assert self.origin is not None
+        return self.origin
+
+    @property
+    def success(self) -> bool:
+        """Whether the run, or every run of a batch, ended well."""
+        return not np.any(np.asarray(self.result._value) != RESULTS.successful._value)
+
+    @property
+    def message(self) -> str:
+        """Why a run did not end well, in a sentence; empty if it did."""
+        if self.success:
+            return ""
+        words = str(RESULTS[self.result])
+        if np.any(self.result == RESULTS.began_inside):
+            return f"{words} {self._inside()}"
+        deepest = "".join(f" {p}." for p in self.penetrations[:1])
+        return words + deepest if np.any(self.result == RESULTS.penetrated) else words
+
+    def _inside(self) -> str:
+        """What began inside of what it touches: the deepest pair of the first such run."""
+        inside = np.ravel(np.asarray(self.result == RESULTS.began_inside))
+        starts = np.reshape(np.asarray(self.q)[..., 0, :], (-1, self.mechanism.nq))
+        if self.contacts is None:
+            return ""
+        deepest = find_inside(self.mechanism, self.contacts, starts[np.argmax(inside)], 0.0)[0]
+        where = f" in run {np.argmax(inside)} of the batch" if inside.size > 1 else ""
+        return (
+            f"{deepest.first} is {deepest.depth:.3g} m inside of {deepest.second}{where}; change"
+            " the start, or let `start.resolve = true` (`stiction.surfaces.move_out`) move it out."
+        )
 
     @property
     def energy(self) -> Float[ArrayLike, "*batch n_samples"]:
@@ -93,26 +225,39 @@ class Trajectory(eqx.Module):
         return account - account[..., :1]
 
     def check(self) -> "Trajectory":
-        """Raise a `RunError` unless the run ended well."""
-        if np.any(self.result != RESULTS.successful):
-            raise RunError(str(RESULTS[self.result]))
+        """Raise a `RunError` unless the run ended well; an `InputError` if it could not begin."""
+        if np.any(self.result == RESULTS.began_inside):
+            raise InputError(self.message)
+        if not self.success:
+            raise RunError(self.message)
         return self
 
-    def to_dataset(self, mechanism: Mechanism, contacts: Sequence[str] = ()) -> "xr.Dataset":
-        """The trajectory as an xarray dataset with names and units.
+    def events(self) -> "list[Event]":
+        """What happened, in order: impacts, slip, stick, rest and others; see `Event`."""
+        from stiction.engines.events import list_events
 
-        Args:
-            mechanism: What moved.
-            contacts: Names of the contacts.
-        """
-        return _dataset(self, mechanism, contacts)
+        if np.ndim(self.time) > 1:
+            raise InputError(
+                "`events` are of one run; take a run of the batch first:"
+                " `jax.tree.map(lambda x: x[i], batch)`"
+            )
+        return list_events(self)
+
+    def to_dataset(self) -> "xr.Dataset":
+        """The trajectory as an xarray dataset with names and units."""
+        return _dataset(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the dataset into a NetCDF file."""
+        self.to_dataset().to_netcdf(path, engine="h5netcdf")
 
 
-def _dataset(trajectory: Trajectory, mechanism: Mechanism, contacts: Sequence[str]) -> "xr.Dataset":
+def _dataset(trajectory: Trajectory) -> "xr.Dataset":
     import xarray as xr
 
     import stiction
 
+    mechanism, contacts = trajectory.mechanism, trajectory.contact_names
     tree = mechanism.tree
     batch = tuple(f"batch{i}" for i in range(np.ndim(trajectory.time) - 1))
     sampled = (*batch, "time") if not batch else (*batch, "sample")

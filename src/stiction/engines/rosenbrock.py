@@ -8,7 +8,7 @@ $$ W U_i = f(t + c_i h, \; y + \textstyle\sum_j a_{ij} U_j) + \sum_j \frac{C_{ij
 the new state is y plus the last row's sum, and the last U is the error. L-stable: a contact at rest
 costs long steps however stiff it is. No equation is solved by iteration, so that a step is one
 straight program, and lanes of a batch do not wait for each other. The method is in no library that
-shows its last stage (`runge_kutta`); its numbers are those of OrdinaryDiffEq.jl.
+shows its last stage; its numbers are those of OrdinaryDiffEq.jl.
 
 What is booked does not act back on the motion: its part of W is a number, and of J a block below.
 """
@@ -22,8 +22,8 @@ import jax.scipy.linalg as jsl
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from stiction._arrays import Array, Float, Scalar
-from stiction.engines.flow import State
+from stiction._base.arrays import Array, Float, Scalar
+from stiction.engines.state import State
 
 _GAMMA = 0.21193756319429014
 _A = np.zeros((9, 8))

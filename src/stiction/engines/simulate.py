@@ -2,37 +2,38 @@
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from stiction._arrays import Array, Float, ScalarLike, is_traced
-from stiction._compile import jit_with, quick_options
-from stiction._errors import InputError, unknown
-from stiction.engines.compliant import Compliant, simulate_compliant
-from stiction.engines.control import AbstractSwitchingControl, as_switching, no_control
-from stiction.engines.flow import patterns_of
-from stiction.engines.free import simulate_free
-from stiction.engines.hybrid import Hybrid, simulate_hybrid
-from stiction.engines.result import RESULTS, Trajectory
-from stiction.engines.runge_kutta import EXPLICIT
-from stiction.engines.sampling import STEPS, Keep
+from stiction._base.arrays import Array, ArrayLike, Float, Real, ScalarLike, is_traced
+from stiction._base.checks import known, to_float
+from stiction._base.errors import InputError, unknown
+from stiction.control import AbstractSwitchingControl, as_switching, no_control
+from stiction.engines.by_contact import broadcast
+from stiction.engines.by_core import carry_out
+from stiction.engines.compliant import Compliant
+from stiction.engines.given import Extent, Given
+from stiction.engines.hybrid import Hybrid
+from stiction.engines.result import Origin, Trajectory
 from stiction.engines.solver import METHODS, Solver
-from stiction.engines.stepping import Stepping, simulate_stepping
+from stiction.engines.stepping import Stepping
+from stiction.engines.traced import simulate_traced, with_own_numbers
 from stiction.mechanism import Mechanism
+from stiction.mechanism.tree import BALL, COORDINATES, FREE
 from stiction.surfaces import Contacts
 
-ENGINES = {Hybrid: simulate_hybrid, Compliant: simulate_compliant}
-# What each may be integrated by.
-_METHODS = {Hybrid: EXPLICIT, Compliant: STEPS, Stepping: METHODS}
+# What rigid contacts may be integrated by: explicit methods.
+_RIGID = ("auto", "tsit5", "dopri5", "dopri8")
 
 
 def simulate(
     mechanism: Mechanism,
-    q: Float[Array, "*batch nq"],
-    v: Float[Array, "*batch nv"],
+    q: Real[ArrayLike, "*batch nq"],
+    v: Real[ArrayLike, "*batch nv"],
     *,
     until: ScalarLike | Float[Array, "*batch"],
     contacts: Contacts | None = None,
@@ -46,9 +47,12 @@ def simulate(
 ) -> Trajectory:
     """The motion from the state (q, v) over `until` seconds.
 
-    Differentiable, jittable and vmappable over states, times, masses, tolerances and controls.
-    Leading axes of `q`, `v`, `until` and of the law's numbers are a batch: one compiled call, each
-    lane at its own pace.
+    Jittable, vmappable and differentiable (once, forwards and backwards) by states, times, masses,
+    the law's numbers and controls. Where the sequence of events changes with an input there is no
+    derivative: at a grazing contact, or at an end or a sample on the instant of an event. The steps
+    of a derivative must find room in `solver.max_steps`; what they do not reach is not a number.
+    Leading axes of `q`, `v`, `until` and of the law's numbers are a batch, each lane at its own
+    pace.
 
     Args:
         mechanism: What moves.
@@ -68,44 +72,71 @@ def simulate(
         keep_events: Whether the list of events is kept; without it a batch needs less memory.
         throw: Raise a `RunError` if the run fails (outside `jit`); otherwise see `result`.
     """
-    q, v = jnp.asarray(q), jnp.asarray(v)
+    q, v = _state(q), _state(v)
     for name, value, size in (("q", q, mechanism.nq), ("v", v, mechanism.nv)):
         if value.shape[-1:] != (size,):
             raise InputError(f"`{name}` has shape {value.shape}, expected (..., {size})")
     if samples < 2:
         raise InputError(f"`samples` must be at least 2, got {samples}")
-    law = Hybrid() if law is None else law
-    solver = (default_solver(law) if solver is None else solver).astype(q.dtype)
-    methods = METHODS if contacts is None else _METHODS[type(law)]
+    require_quaternions("q", q, mechanism)
+    law = _hybrid() if law is None else law
+    origin = Origin(mechanism, contacts, law, control).known()
+    solver = default_solver(law) if solver is None else solver
+    solver = solver if solver.rtol.dtype == q.dtype else solver.astype(q.dtype)
+    methods = _RIGID if isinstance(law, Hybrid) and contacts is not None else METHODS
     if solver.method not in methods:
         raise unknown("`solver.method` here", solver.method, methods)
     if contacts is None and isinstance(control, AbstractSwitchingControl):
         raise InputError(
             "`control` has events of its own, which free motion does not look for; give `contacts`"
         )
-    none = jax.tree.map(lambda x: x.astype(q.dtype), no_control(mechanism.nu))
-    control = as_switching(none if control is None else control)
-    end = jnp.asarray(until, q.dtype)
-    batch = jnp.broadcast_shapes(q.shape[:-1], v.shape[:-1], end.shape)
+    control = _nothing(mechanism.nu, q.dtype) if control is None else as_switching(control)
+    end = (jnp if is_traced(until) else np).asarray(until, q.dtype)
+    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], end.shape)
     if contacts is not None:
         law, batch = law.spread(contacts, batch, q.dtype)
-    keep = Keep(samples, keep_events, max_events)
-    q = jnp.broadcast_to(q, (*batch, q.shape[-1]))
-    v = jnp.broadcast_to(v, (*batch, v.shape[-1]))
-    end = jnp.broadcast_to(end, batch)
-    patterns = None if contacts is None else patterns_of(mechanism, contacts)
+    q, v, end = (_spread(x, batch, k) for x, k in ((q, 1), (v, 1), (end, 0)))
+    control = with_own_numbers(control, q, v, contacts)
+    acts = None if contacts is None else law
+    given = Given(mechanism, contacts, control, solver, q, v, end, acts)
+    extent = Extent(samples, keep_events, max_events)
+    if is_traced(given):
+        return replace(simulate_traced(given, extent), origin=origin)
+    done, _ = carry_out(given, extent)
+    object.__setattr__(done, "origin", origin)
+    return Trajectory.check(done) if throw else done
 
-    def run(solver: Solver) -> Trajectory:
-        return _simulate(
-            mechanism, q, v, end, contacts, law, control, solver, keep, patterns, len(batch)
-        )
 
-    trajectory = run(solver)
-    if is_traced(trajectory):
-        return trajectory
-    if contacts is not None and isinstance(law, Compliant) and solver.method == "auto":
-        trajectory = _with_stiff_lanes(trajectory, lambda: run(solver.by("rodas5p")))
-    return trajectory.check() if throw else trajectory
+def _spread(x: Any, batch: tuple[int, ...], own: int) -> Any:
+    """x with the axes of a batch before its own."""
+    shape = (*batch, *x.shape[x.ndim - own :])
+    return x if x.shape == shape else broadcast(x, shape)
+
+
+@functools.cache
+def _nothing(nu: int, dtype: Any) -> AbstractSwitchingControl:
+    """No commands: the same object each time, so that what is made for it is made once."""
+    with jax.ensure_compile_time_eval():  # it must not be a part of somebody's trace
+        return as_switching(jax.tree.map(lambda x: x.astype(dtype), no_control(nu)))
+
+
+def require_quaternions(name: str, q: Float[Array, "*batch nq"], mechanism: Mechanism) -> None:
+    """A free or ball joint must have a direction to turn to: its quaternion must not be zero."""
+    numbers, tree = known(q), mechanism.tree
+    if numbers is None:
+        return
+    for joint, kind in enumerate(tree.joint_types):
+        if kind in (FREE, BALL):
+            end = tree.q_address[joint] + COORDINATES[kind]
+            if not np.all(np.any(numbers[..., end - 4 : end] != 0, axis=-1)):
+                raise InputError(
+                    f"the quaternion of joint '{tree.joint_names[joint]}' in `{name}` must not be"
+                    " zero; 1 0 0 0 is no turn"
+                )
+
+
+def _state(x: ArrayLike) -> Array:
+    return to_float(x)
 
 
 def default_solver(law: Any) -> Solver:
@@ -113,80 +144,16 @@ def default_solver(law: Any) -> Solver:
 
     Of compliant contacts more is asked: their depths are small parts of the motion.
     """
-    return Solver(1e-10, 1e-11) if isinstance(law, Compliant) else Solver()
-
-
-def _with_stiff_lanes(explicit: Trajectory, again: Callable[[], Trajectory]) -> Trajectory:
-    """Lanes whose explicit steps were used up, as the implicit method finds them."""
-    stiff = explicit.result == RESULTS.max_steps_reached
-    if not bool(jnp.any(stiff)):
-        return explicit
-
-    def choose(a: Array, b: Array) -> Array:
-        return jnp.where(stiff.reshape(*stiff.shape, *[1] * (a.ndim - stiff.ndim)), b, a)
-
-    return jax.tree.map(choose, explicit, again())
-
-
-def _simulate(*args) -> Trajectory:
-    return _compiled(inside_another=is_traced(args))(*args)
+    return _solver(1e-10, 1e-11) if isinstance(law, Compliant) else _solver(1e-8, 1e-9)
 
 
 @functools.cache
-def _compiled(*, inside_another: bool) -> Callable:
-    """The jitted program. One inside another is compiled as the other one is."""
-    return jit_with(_run, None if inside_another else quick_options())
+def _hybrid() -> Hybrid:
+    with jax.ensure_compile_time_eval():
+        return Hybrid()
 
 
-def _run(
-    mechanism, q, v, until, contacts, law, control, solver, keep, patterns, axes
-) -> Trajectory:
-    stepping = isinstance(law, Stepping) and contacts is not None
-    between: Any = law.steps_between_samples(until, keep.samples) if stepping else None
-
-    def one(q, v, until, law):
-        if contacts is None:
-            return simulate_free(mechanism, q, v, until, control, solver, keep.samples)
-        if stepping:
-            return simulate_stepping(
-                mechanism,
-                q,
-                v,
-                until=until,
-                between=between,
-                contacts=contacts,
-                law=law,
-                control=control,
-                samples=keep.samples,
-                log=keep.max_events if keep.events else 0,
-                patterns=patterns,
-            )
-        return ENGINES[type(law)](
-            mechanism,
-            q,
-            v,
-            until=until,
-            contacts=contacts,
-            law=law,
-            control=control,
-            solver=solver,
-            keep=keep,
-            patterns=patterns,
-        )
-
-    # On a processor what goes from event to event goes lane by lane, in one program all the same:
-    # side by side each would do the work of all that happens to the others, and wait for the last.
-    alone = jax.default_backend() == "cpu" and contacts is not None and not stepping
-    for _ in range(axes):
-        one = _one_by_one(one) if alone else eqx.filter_vmap(one)
-    return one(q, v, until, law)
-
-
-def _one_by_one(f: Callable) -> Callable:
-    """f for every entry along the first axis of its arguments, one after the other."""
-
-    def mapped(*args: Any) -> Any:
-        arrays, rest = eqx.partition(args, eqx.is_array)
-        return jax.lax.map(lambda a: f(*eqx.combine(a, rest)), arrays)
-
-    return mapped
+@functools.cache
+def _solver(rtol: float, atol: float) -> Solver:
+    with jax.ensure_compile_time_eval():
+        return Solver(rtol, atol)

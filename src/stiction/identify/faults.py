@@ -1,11 +1,14 @@
 """What is wrong with a recording that reads well: found before anything is computed or written."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from stiction._errors import InputError
-from stiction.identify.noise import white_noise
+from stiction._base.arrays import Bool, Float
+from stiction._base.errors import InputError
+from stiction.identify.kinds.contact_setup import ContactSetup
+from stiction.identify.path.noise import Noise, white_noise
 from stiction.identify.recording import Recording
-from stiction.identify.setup import ContactSetup
 
 _SLOWEST = 0.5  # s between samples: beyond this the times are in another unit
 _FASTEST = 1e-6
@@ -13,6 +16,10 @@ _STILL = 1e-12  # m and rad: a pose that moves less never moved
 _CLIPPED = 5  # equal extreme readings in a row that only a limit explains
 _AT_RANGE = 0.999
 _DEEPEST = 10  # body sizes: plates on springs yield, but not by more than this
+_MOST_BAD = 0.3  # share of rows: more are no exception
+_STANDS_OUT = 12.0  # noise levels: far beyond what a smooth motion and noise give
+_FLAT = 8  # samples of a plateau
+_FLATTER = 0.4  # of the noise: white noise of eight samples is that even in 0.7 % of cases
 _CHANNELS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 
@@ -84,6 +91,86 @@ def _clipped(values: np.ndarray) -> int | None:
         if len(long):
             return int(starts[long[0]])
     return None
+
+
+def clean(recording: Recording, noise: Noise) -> tuple[Recording, list[str]]:
+    """The recording without rows that bear the mark of a fault, and what was left out.
+
+    Frames that repeat the one before, to the last digit; poses that stand out alone; wrenches on a
+    plateau at their extreme, flatter than the sensor's noise, as a limit before an amplifier makes.
+    """
+    r, said = recording, []
+    again = np.zeros(len(r.pose_time), dtype=bool)
+    again[1:] = np.all(r.position[1:] == r.position[:-1], axis=1) & np.all(
+        r.rotation[1:] == r.rotation[:-1], axis=(1, 2)
+    )
+    if not noise.exact_motion and 0 < again.sum() < _MOST_BAD * len(again):
+        r = _poses(r, ~again)
+        said.append(f"{int(again.sum())} pose frames of '{r.name}' repeat the one before; left out")
+    if not noise.exact_motion:
+        out = _standing_out(r.position / noise.position)
+        if 0 < out.sum() < _MOST_BAD * len(out):
+            r = _poses(r, ~out)
+            said.append(f"{int(out.sum())} poses of '{r.name}' stand out alone; left out")
+        out = _standing_out(r.wrench / noise.wrench)
+        if 0 < out.sum() < _MOST_BAD * len(out):
+            r = replace(r, wrench_time=r.wrench_time[~out], wrench=r.wrench[~out])
+            said.append(f"{int(out.sum())} wrenches of '{r.name}' stand out alone; left out")
+    flat = np.zeros(len(r.wrench_time), dtype=bool)
+    for i, channel in enumerate(_CHANNELS):
+        mine = _plateau(r.wrench[:, i], float(noise.wrench[i]))
+        if mine.any():
+            flat |= mine
+            said.append(
+                f"{channel} of '{r.name}' is saturated: {int(mine.sum())} samples lie on a plateau"
+                f" at {np.mean(r.wrench[mine, i]):.4g}, flatter than the sensor's noise; left out"
+            )
+    if flat.any():
+        r = replace(r, wrench_time=r.wrench_time[~flat], wrench=r.wrench[~flat])
+    return r, said
+
+
+def _poses(r: Recording, keep: np.ndarray) -> Recording:
+    parts = ("pose_time", "position", "rotation", "twist", "acceleration")
+    kept = {n: getattr(r, n)[keep] for n in parts if getattr(r, n) is not None}
+    return replace(r, **kept)
+
+
+def _standing_out(x: Float[np.ndarray, "n k"]) -> Bool[np.ndarray, " n"]:
+    """Samples far from the median of their neighbours, of readings in units of the noise.
+
+    A moving median follows slopes and steps, and is deaf to up to three bad samples of seven; what
+    it misses of a bend is within twice the local slope.
+    """
+    bend = np.abs(np.diff(x, n=2, axis=0)).max(axis=1, initial=0.0)
+    if len(bend) < 9 or bend.max() < 2 * _STANDS_OUT:
+        return np.zeros(len(x), dtype=bool)
+    from scipy.ndimage import maximum_filter1d, median_filter
+
+    around = median_filter(x, size=(7, 1), mode="nearest")
+    slope = np.abs(np.gradient(median_filter(around, size=(7, 1), mode="nearest"), axis=0))
+    # At a step the median may sit on either side of it.
+    steepest = maximum_filter1d(slope, 7, axis=0)
+    return np.any(np.abs(x - around) > _STANDS_OUT + 3 * steepest, axis=1)
+
+
+def _plateau(values: np.ndarray, noise: float) -> np.ndarray:
+    """Samples of a run at the channel's extreme that scatters far less than its noise."""
+    out = np.zeros(len(values), dtype=bool)
+    if noise <= 0 or np.ptp(values) < 20 * noise:
+        return out
+    for sign in (1.0, -1.0):
+        x = sign * values
+        top = np.sort(x)[-_FLAT:]
+        level = float(np.median(top))
+        if level < 10 * noise:
+            continue
+        near = np.abs(x - level) < noise
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], near.astype(int), [0]])))
+        for a, b in zip(edges[::2], edges[1::2], strict=True):
+            if b - a >= _FLAT and np.std(x[a:b]) < _FLATTER * noise:
+                out[a:b] = True
+    return out
 
 
 def check_touch(

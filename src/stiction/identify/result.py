@@ -1,30 +1,14 @@
 """What an identification comes out as."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from stiction._arrays import Float
-from stiction.identify.contacts import Motion
-
-UNITS = {
-    "k": "N/m^λ",
-    "c": "N·s/m",
-    "mu": "",
-    "alpha": "s/m",
-    "k_f": "N/m",
-    "mu_s": "",
-    "lambda": "",
-    "offset": "m",
-    "fx": "N",
-    "fy": "N",
-    "fz": "N",
-    "mx": "N·m",
-    "my": "N·m",
-    "mz": "N·m",
-    "delay": "s",
-}
+from stiction._base.arrays import Float
+from stiction._base.display import displayed
+from stiction.identify.contact.geometry import BodyState
 
 
 @dataclass(frozen=True)
@@ -70,7 +54,7 @@ class Trace:
     normal_force: Float[np.ndarray, "n n_surfaces"]
     touched: np.ndarray
     used: np.ndarray
-    motion: Motion
+    motion: BodyState
 
     @property
     def residual(self) -> Float[np.ndarray, "n 6"]:
@@ -78,6 +62,7 @@ class Trace:
         return self.wrench - self.predicted
 
 
+@displayed
 @dataclass(frozen=True)
 class Identification:
     """Parameters with their errors, and what there is to say about them.
@@ -88,7 +73,8 @@ class Identification:
         residual_rms: Of the measured quantity (force [N]) over the samples used.
         residuals: Further measures of fit by name.
         condition: Condition number of the weighted regression, columns of equal length.
-        warnings: Plain sentences.
+        warnings: Plain sentences on what is wrong.
+        caveats: Plain sentences on what was taken for granted and the data could not tell.
         method: How it was found.
         confidence: Of the intervals.
         surfaces: Names, for the columns of traces.
@@ -96,6 +82,7 @@ class Identification:
         tests: Estimates from each test alone, where there are several.
         notes: Further numbers by name (noise, knots, delay, compound stiffness).
         curves: Arrays by name, for figures.
+        fitted_to: The prepared rollouts of kind "rollouts", for its export.
     """
 
     parameters: dict[str, Parameter]
@@ -106,20 +93,49 @@ class Identification:
     warnings: list[str]
     method: str
     confidence: float = 0.95
+    caveats: list[str] = field(default_factory=list)
     surfaces: tuple[str, ...] = ()
     traces: list[Trace] = field(default_factory=list)
     tests: list[dict[str, Any]] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
     curves: dict[str, np.ndarray] = field(default_factory=dict)
+    fitted_to: Any = None
+
+    def value_of(self, name: str) -> float:
+        """A parameter's value; zero where it was not asked for, or not identifiable."""
+        return (self.parameters[name].value or 0.0) if name in self.parameters else 0.0
+
+    def draws(self, count: int, *, seed: int = 0) -> dict[str, Float[np.ndarray, " count"]]:
+        """Parameters drawn from what the data leave open, for studies and randomised simulations.
+
+        Normal with the covariance of the estimates; draws outside the bounds that an interval
+        respects (a stiffness is not negative) are drawn again.
+        """
+        names = [n for n, p in self.parameters.items() if p.std is not None]
+        places = [list(self.parameters).index(n) for n in names]
+        mean = np.array([self.parameters[n].value for n in names], dtype=float)
+        cov = self.covariance[np.ix_(places, places)]
+        bounded = np.array([self.parameters[n].interval[0] == 0.0 for n in names])  # type: ignore[index]
+        values, vectors = np.linalg.eigh(cov)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        random = np.random.default_rng(seed)
+        out = np.zeros((0, len(names)))
+        while len(out) < count:
+            new = mean + random.standard_normal((count, len(names))) @ root.T
+            new = new[np.all(new[:, bounded] >= 0, axis=1)]
+            out = np.concatenate([out, new])
+        return dict(zip(names, out[:count].T, strict=True))
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, without the traces but with which samples touched."""
         return {
             "parameters": {n: p.to_json() for n, p in self.parameters.items()},
+            "covariance": self.covariance,
             "residual_rms": self.residual_rms,
             "residuals": self.residuals,
             "condition": self.condition,
             "warnings": self.warnings,
+            "caveats": self.caveats,
             "method": self.method,
             "confidence": self.confidence,
             "touched": {t.name: touched_rows(t, self.surfaces) for t in self.traces},
@@ -159,14 +175,32 @@ def touched_rows(trace: Trace, surfaces: tuple[str, ...]) -> dict[str, Any]:
     return out
 
 
-def parameter(value: float, std: float, unit: str, confidence: float) -> Parameter:
-    """A parameter with its interval from a standard error (nan: none is known)."""
+def parameter(
+    value: float, std: float, unit: str, confidence: float, *, least: float = -np.inf
+) -> Parameter:
+    """A parameter with its interval, which does not reach below `least`.
+
+    A standard error that is not finite is none: then only the value is known.
+    """
     if not np.isfinite(std):
         return Parameter(float(value), None, None, unit)
-    z = quantile(confidence)
-    return Parameter(
-        float(value), float(std), (float(value - z * std), float(value + z * std)), unit
-    )
+    half = quantile(confidence) * std
+    interval = float(max(value - half, least)), float(value + half)
+    return Parameter(float(value), float(std), interval, unit)
+
+
+def parameters(
+    units: Mapping[str, str],
+    values: Float[np.ndarray, " w"],
+    covariance: Float[np.ndarray, "w w"],
+    confidence: float,
+) -> dict[str, Parameter]:
+    """Parameters by name from their units, values and covariance, in the same order."""
+    std = np.sqrt(np.diag(covariance))
+    return {
+        name: parameter(x, s, unit, confidence)
+        for (name, unit), x, s in zip(units.items(), values, std, strict=True)
+    }
 
 
 def quantile(confidence: float) -> float:

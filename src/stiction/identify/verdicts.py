@@ -2,21 +2,11 @@
 
 import numpy as np
 
-from stiction.identify.result import Identification, Trace, under_load
+from stiction.identify.contact.parameters import LETTERS
+from stiction.identify.fit.joint import MISFIT
+from stiction.identify.result import Trace, under_load
 
 _POOR = 0.2  # relative standard error above which a parameter is called poorly determined
-# Times the noise above which the residual needs another cause than noise levels a little off.
-MISFIT = 1.1
-_NAMES = {
-    "k": "stiffness",
-    "c": "damping",
-    "alpha": "dissipation",
-    "mu": "friction",
-    "k_f": "bristle stiffness",
-    "mu_s": "static friction",
-    "lambda": "exponent",
-    "offset": "place",
-}
 
 
 def excitation(traces: list[Trace], columns: list[int]) -> dict[str, float]:
@@ -44,7 +34,7 @@ def verdict(name: str, excited: dict[str, float], std: float, value: float, boun
         bound: Upper end of the confidence interval.
     """
     surface, _, letter = name.rpartition(".")
-    what = f"{_NAMES.get(letter, letter)} of '{surface}'" if surface else letter
+    what = f"{LETTERS[letter][0]} of '{surface}'" if surface else letter
     if excited["samples"] == 0:
         return f"{what}: not identifiable, the surface was never touched"
     cause = {
@@ -70,7 +60,7 @@ def verdict(name: str, excited: dict[str, float], std: float, value: float, boun
     return ""
 
 
-def misfit_warnings(found: Identification, whitened: float) -> list[str]:
+def misfit_warnings(whitened: float) -> list[str]:
     """A sentence if the residual is larger than the sensors' noise explains."""
     if whitened <= MISFIT:
         return []

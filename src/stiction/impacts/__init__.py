@@ -1,17 +1,30 @@
-"""Velocities before to velocities after."""
+"""From contact velocities before an impact to those after it.
+
+`solve_impact` works on plain arrays. The laws work on an `ImpactProblem` (what touches, how fast,
+its restitution and friction) and give an `ImpactSolution`; `impact_law` finds one by name and puts
+its energy under control; `given_restitution` takes a whole restitution matrix. `friction_map`,
+`impact_forces`, `tangential_ratios` and `compare_friction` explain an impact.
+"""
 
 from collections.abc import Callable
 from functools import partial
 
+from stiction.impacts.compare_friction import FrictionComparison, compare_friction
 from stiction.impacts.dissipation import dissipation
 from stiction.impacts.energy import scaled
 from stiction.impacts.forces import impact_forces
 from stiction.impacts.friction_map import FrictionMap, friction_map
-from stiction.impacts.lcp import lcp
-from stiction.impacts.no_slip import no_slip
+from stiction.impacts.no_slip import bring_to_rest, no_slip
 from stiction.impacts.problem import ImpactProblem, ImpactSolution
+from stiction.impacts.restitution_matrix import (
+    given_restitution,
+    restitution_matrix,
+    tangential_ratios,
+)
 from stiction.impacts.routh import newton, poisson, stronge
 from stiction.impacts.sequence import in_sequence
+from stiction.impacts.simultaneous import ImpactImpulses, lcp, solve_impact
+from stiction.impacts.two_phases import RestitutionLaw, two_phases
 
 IMPACT_LAWS = {
     "no-slip": no_slip,
@@ -53,11 +66,22 @@ __all__ = [
     "ENERGY_METHODS",
     "IMPACT_LAWS",
     "ONE_CONTACT",
+    "FrictionComparison",
     "FrictionMap",
+    "ImpactImpulses",
     "ImpactProblem",
     "ImpactSolution",
+    "RestitutionLaw",
+    "bring_to_rest",
+    "compare_friction",
     "friction_map",
+    "given_restitution",
     "impact_forces",
     "impact_law",
     "in_sequence",
+    "no_slip",
+    "restitution_matrix",
+    "solve_impact",
+    "tangential_ratios",
+    "two_phases",
 ]

@@ -11,7 +11,7 @@ loop that waits.
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar
+from stiction._base.arrays import Array, Float, Scalar
 from stiction.impacts.tangential import TangentialProblem
 
 _OUTER = 22  # times the barrier is made steeper
@@ -77,7 +77,15 @@ def least_slip(
     return jax.lax.fori_loop(0, _OUTER * _INNER, steeper, start)
 
 
-def _longest(maps, M, J, z, p, step, room) -> Scalar:
+def _longest(
+    maps: TangentialProblem,
+    M: Float[Array, "n dim s"],
+    J: Float[Array, "dim"],
+    z: Float[Array, "n dim"],
+    p: Float[Array, "s"],
+    step: Float[Array, "s"],
+    room: Scalar | None,
+) -> Scalar:
     """The largest part of a step, up to 1, that stays well inside all cones and the energy."""
     dz = jnp.einsum("nij,j->ni", M, step)
     # (z + α dz)ᵀ J (z + α dz) = q0 + 2 q1 α + q2 α² stays positive up to its first root.

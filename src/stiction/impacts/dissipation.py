@@ -13,7 +13,8 @@ add $T^+ \le e^* T^-$.
 The problem is not convex, but it is so only through the jump of μ between sticking and sliding, for
 v_s is tiny: a contact either sticks (cost 0, static cone) or slides (cost at least (μ_s - μ_min)²,
 dynamic cone). For each choice of who sticks what is left is convex (`cone_program`), and the
-cheapest choice that can be had is the optimum.
+cheapest choice that can be had is the optimum. All choices are tried for up to four contacts; for
+more, a choice that no single contact can better by changing sides is found.
 """
 
 import itertools
@@ -24,18 +25,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Bool, Float, Scalar
+from stiction._base.arrays import Array, Bool, Float, Scalar
 from stiction.impacts.cone_program import least_slip
 from stiction.impacts.no_slip import stick_impulse
-from stiction.impacts.problem import ImpactProblem, ImpactSolution, friction_used
+from stiction.impacts.problem import (
+    ImpactProblem,
+    ImpactSolution,
+    friction_used,
+    solve_in_rows,
+)
 from stiction.impacts.tangential import TangentialProblem, tangential_problem
-from stiction.laws.tangential.stribeck import stribeck_coefficient
-from stiction.mechanism.linear import solve_redundant
+from stiction.laws import stribeck_coefficient
 
 _STUCK = 1e-6  # slower than this part of the slip before, a contact that was to stick does [-]
 _WEIGHT = 1e6  # of the slip of contacts that are to stick; what is left of it is then taken away
 _FIXED_POINT = 3  # rounds in which μ(|u_t⁺|) and the slip are brought together
-_MAX_CHOICES = 16  # beyond this many, not every choice of who sticks is tried
+_MAX_CHOICES = 16  # beyond this many, choices are found by changing one contact at a time
 _ROUNDING = 1e-10
 
 
@@ -59,10 +64,10 @@ def dissipation(problem: ImpactProblem, *, constrain_energy: bool = False) -> Im
 
     def slide() -> tuple[Array, Array, Array]:
         if n == 1:
-            return _slide(problem, mu_min, room)
-        return jax.lax.cond(jnp.sum(problem.active) == 1, one_slides, several_slide)
+            return all_slide()
+        return jax.lax.cond(jnp.sum(problem.active) == 1, one_slides, all_slide)
 
-    def several_slide() -> tuple[Array, Array, Array]:
+    def all_slide() -> tuple[Array, Array, Array]:
         return _slide(problem, mu_min, room)
 
     def one_slides() -> tuple[Array, Array, Array]:
@@ -74,13 +79,7 @@ def dissipation(problem: ImpactProblem, *, constrain_energy: bool = False) -> Im
 
     impulse, slip, possible = jax.lax.cond(holds, hold, slide)
     speed = jnp.sqrt(jnp.sum(slip**2, axis=1))
-    return ImpactSolution(
-        impulse=impulse,
-        mu=friction_used(impulse),
-        sticks=problem.active & (speed <= 1e-12),
-        scale=jnp.ones((), stick.dtype),
-        feasible=possible,
-    )
+    return ImpactSolution.of(impulse, problem.active & (speed <= 1e-12), possible)
 
 
 def _slide(
@@ -102,18 +101,12 @@ def _slide(
 
 def _friction_at(problem: ImpactProblem, mu_min: Array, speed: Array) -> Float[Array, "n"]:
     """μ of every contact at its slip speed (4.10)."""
-
-    def coefficient(speed, mu_static, mu_min, stribeck_speed, stribeck_power):
-        return stribeck_coefficient(
-            speed,
-            mu_static=mu_static,
-            mu_dynamic=mu_min,
-            stribeck_speed=stribeck_speed,
-            stribeck_power=stribeck_power,
-        )
-
-    return jax.vmap(coefficient)(
-        speed, problem.mu_static, mu_min, problem.stribeck_speed, problem.stribeck_exponent
+    return stribeck_coefficient(
+        speed,
+        mu_static=problem.mu_static,
+        mu_dynamic=mu_min,
+        stribeck_speed=problem.stribeck_speed,
+        stribeck_power=problem.stribeck_exponent,
     )
 
 
@@ -193,21 +186,35 @@ def _cheapest_choice(
         p, cost = jax.vmap(attempt)(choices)
         best = jnp.argmin(cost)
         return p[best], within & jnp.isfinite(cost[best])
-    # Many contacts: those that come to rest in static cones stick; the others slide.
-    nobody = jnp.zeros(n, bool)
+    # Many contacts: begin with nobody sticking, and with those that come to rest in static cones;
+    # then let one contact at a time change sides as long as that is cheaper.
     p = least_slip(maps, problem.mu_static, jnp.ones(n, start.dtype), room, start)
     speed = jnp.sqrt(jnp.sum(maps.slip(p).reshape(n, k) ** 2, axis=1))
-    choices = jnp.stack([nobody, speed <= _STUCK * before])
-    p, cost = jax.vmap(attempt)(choices)
-    best = jnp.argmin(cost)
-    return p[best], within & jnp.isfinite(cost[best])
+    first = jnp.stack([jnp.zeros(n, bool), speed <= _STUCK * before])
+
+    def cheapest(choices: Array) -> tuple[Array, Array, Scalar]:
+        p, cost = jax.vmap(attempt)(choices)
+        best = jnp.argmin(cost)
+        return choices[best], p[best], cost[best]
+
+    def change_one(state: tuple[Array, Array, Scalar, Array]) -> tuple[Array, Array, Scalar, Array]:
+        sticks, p, cost, _ = state
+        new = cheapest(sticks[None] ^ jnp.eye(n, dtype=bool))
+        better = new[2] < cost - _ROUNDING
+        sticks, p, cost = (
+            jnp.where(better, a, b) for a, b in zip(new, (sticks, p, cost), strict=True)
+        )
+        return sticks, p, cost, better
+
+    state = (*cheapest(first), jnp.asarray(True))
+    _, p, cost, _ = jax.lax.while_loop(lambda s: s[3], change_one, state)
+    return p, within & jnp.isfinite(cost)
 
 
 def _bring_to_rest(maps: TangentialProblem, p: Array, sticks: Array, k: int) -> Float[Array, "s"]:
     """Impulses of sticking contacts, corrected so that their slip is exactly zero."""
     rows = jnp.repeat(sticks, k).astype(p.dtype)
-    K = rows[:, None] * maps.D * rows[None, :] + jnp.diag(1 - rows)
-    return p - rows * solve_redundant(K, rows * maps.slip(p), jnp.max(jnp.diag(maps.D)))
+    return p - solve_in_rows(maps.D, rows, maps.slip(p), jnp.max(jnp.diag(maps.D)))
 
 
 def _start(

@@ -15,9 +15,8 @@ meet this balance too; the least forces are at most as large.
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, ScalarLike
-from stiction.impacts.problem import ImpactProblem
-from stiction.mechanism.linear import solve_redundant
+from stiction._base.arrays import Array, Float, ScalarLike
+from stiction.impacts.problem import ImpactProblem, solve_in_rows
 
 _SLACK = 1e-10
 
@@ -41,13 +40,11 @@ def impact_forces(
     change = jnp.asarray(energy_change, mean.dtype)
     # The cone f_n >= 0 has no size: solve min ½ GᵀWG ∓ ū·G in it, then scale to the balance.
     wanted = jnp.where(change < 0, -mean, mean)
-    scale = jnp.max(jnp.diag(problem.W))
     normal = jnp.arange(n) * dim + dim - 1
 
     def solve(kept: Array) -> Array:
         rows = problem.mask.reshape(n, dim).at[:, -1].multiply(kept.astype(mean.dtype)).reshape(-1)
-        K = rows[:, None] * problem.W * rows[None, :] + jnp.diag(1 - rows)
-        return rows * solve_redundant(K, rows * wanted, scale)
+        return solve_in_rows(problem.W, rows, wanted, problem.scale)
 
     def wrong(kept: Array) -> Array:
         """Kept contacts that pull, and others that ought to push."""

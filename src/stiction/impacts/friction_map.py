@@ -13,9 +13,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar
-from stiction.impacts.problem import ImpactProblem
-from stiction.mechanism.linear import solve_redundant
+from stiction._base.arrays import Array, Float, Scalar
+from stiction.impacts.problem import ImpactProblem, solve_in_rows
 
 _UNCOUPLED = 1e-12  # a normal impulse smaller than this part of the whole is rounding
 
@@ -48,10 +47,8 @@ def friction_map(
     normal_after = -problem.restitution[:, None] * u[:, -1:]
     at_rest = jnp.concatenate([jnp.zeros_like(direction), normal_after], axis=1) - u
     along = jnp.concatenate([direction, jnp.zeros_like(normal_after)], axis=1)
-    rows = problem.mask
-    K = rows[:, None] * problem.W * rows[None, :] + jnp.diag(1 - rows)
-    changes = rows[:, None] * jnp.stack([at_rest.reshape(-1), along.reshape(-1)], axis=1)
-    p = rows[:, None] * solve_redundant(K, changes, jnp.max(jnp.diag(problem.W)))
+    changes = jnp.stack([at_rest.reshape(-1), along.reshape(-1)], axis=1)
+    p = solve_in_rows(problem.W, problem.mask, changes, problem.scale)
     p0, p1 = p[:, 0].reshape(n, dim), p[:, 1].reshape(n, dim)
 
     def at(s: Scalar) -> tuple[Array, Array, Array]:

@@ -6,48 +6,51 @@ redundant contacts get the least impulses that do it. A contact that would have 
 ($p_n < 0$) is released: it parts by itself, as the corner of a rocking block does.
 """
 
-import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Bool, Float
-from stiction.impacts.problem import ImpactProblem, ImpactSolution, friction_used
-from stiction.mechanism.linear import solve_redundant
-
-_PULL = 1e-12  # pulling impulses smaller than this part of the largest are rounding
+from stiction._base.arrays import Array, Bool, Float
+from stiction.impacts.problem import (
+    PULL,
+    ImpactProblem,
+    ImpactSolution,
+    release_pulled,
+    solve_in_rows,
+)
 
 
 def no_slip(problem: ImpactProblem) -> ImpactSolution:
     """Impulses of the no-slip law (3.15)."""
-    n = problem.velocity.shape[0]
 
-    def release(state):
-        kept, p, _ = state
-        normal = jnp.where(kept, p[:, -1], 0.0)
-        worst = jnp.argmin(normal)
-        pulled = normal[worst] < -_PULL * jnp.max(jnp.abs(p))
-        kept = jnp.where(pulled, kept.at[worst].set(False), kept)
-        return kept, stick_impulse(problem, kept), pulled
+    def solve(kept: Array) -> tuple[Array, Array]:
+        p = stick_impulse(problem, kept)
+        return p, jnp.where(kept, p[:, -1], 0.0)
 
-    start = (problem.active, stick_impulse(problem, problem.active), jnp.asarray(True))
-    kept, p, _ = start
-    if n > 1:
-        kept, p, _ = jax.lax.while_loop(lambda s: s[2] & jnp.any(s[0]), release, start)
-    return ImpactSolution(
-        impulse=p,
-        mu=friction_used(p),
-        sticks=kept,
-        scale=jnp.ones((), p.dtype),
-        feasible=jnp.all(p[:, -1] >= -_PULL * jnp.max(jnp.abs(p))),
-    )
+    kept, p = release_pulled(problem.active, solve)
+    return ImpactSolution.of(p, kept, jnp.all(p[:, -1] >= -PULL * jnp.max(jnp.abs(p))))
 
 
 def stick_impulse(problem: ImpactProblem, kept: Bool[Array, "n"]) -> Float[Array, "n dim"]:
     """p = W⁻¹ (E - I) u⁻ on the kept contacts (3.14)."""
     u = problem.velocity
-    n, dim = u.shape
     e = problem.restitution[:, None]
     wanted = jnp.concatenate([-u[:, :-1], -(1 + e) * u[:, -1:]], axis=1).reshape(-1)
-    rows = jnp.repeat(kept, dim).astype(u.dtype)
-    K = rows[:, None] * problem.W * rows[None, :] + jnp.diag(1 - rows)
-    p = solve_redundant(K, rows * wanted, jnp.max(jnp.diag(problem.W)))
-    return (rows * p).reshape(n, dim)
+    rows = jnp.repeat(kept, u.shape[1]).astype(u.dtype)
+    return solve_in_rows(problem.W, rows, wanted, problem.scale).reshape(u.shape)
+
+
+def bring_to_rest(problem: ImpactProblem, still: Bool[Array, "n"]) -> ImpactSolution:
+    r"""Impulses that stop the normal motion of all that touches, and all motion of `still` ones.
+
+    For impacts too slow to matter. A bouncing ball and a rocking block both hit the ground
+    infinitely often before they rest. Below a small speed the sequence is cut short: no contact
+    rebounds and none is thrown off, whatever the impact law. Contacts that do not slide do not
+    begin to. That is a projection in the metric of the kinetic energy, $u^+ = 0$ in the rows that
+    are held, so it never adds energy; the impulses that it leaves out (friction of the slow normal
+    impulses) are smaller still.
+    """
+    u = problem.velocity
+    sticks = problem.active & still
+    tangents = jnp.repeat(sticks[:, None], u.shape[1] - 1, axis=1)
+    rows = jnp.concatenate([tangents, problem.active[:, None]], axis=1).reshape(-1).astype(u.dtype)
+    p = solve_in_rows(problem.W, rows, -u.reshape(-1), problem.scale)
+    return ImpactSolution.of(p.reshape(u.shape), sticks, jnp.asarray(True))

@@ -28,9 +28,9 @@ import jax
 import jax.numpy as jnp
 from diffrax import Dopri5
 
-from stiction._arrays import TINY, Array, Bool, Float, Scalar, Tolerance
-from stiction.impacts.problem import ImpactProblem, ImpactSolution, friction_used
-from stiction.mechanism.linear import inverse, solve_redundant
+from stiction._base.arrays import TINY, Array, Bool, Float, Scalar, Tolerance
+from stiction._base.linear import inverse, solve_redundant
+from stiction.impacts.problem import ImpactProblem, ImpactSolution
 
 _PLANAR_PIECES = 4  # slip, what follows it, and the two phases: at most 3 pieces, and one to spare
 _SPATIAL_STEPS = 2000  # a bound; 10 to 100 are usual
@@ -160,14 +160,8 @@ def _through_impact(end: Callable, problem: ImpactProblem) -> ImpactSolution:
             lambda s: (advance(s[0]), s[1] + 1),
             (c, steps),
         )
-    impulse = c.impulse[None]
-    return ImpactSolution(
-        impulse=impulse,
-        mu=friction_used(impulse),
-        sticks=(c.straight & c.holds & ~idle)[None],
-        scale=jnp.ones((), u0.dtype),
-        feasible=c.done & ~c.failed,
-    )
+    sticks = (c.straight & c.holds & ~idle)[None]
+    return ImpactSolution.of(c.impulse[None], sticks, feasible=c.done & ~c.failed)
 
 
 newton, poisson, stronge = (partial(_through_impact, end) for end in _ENDS.values())

@@ -11,8 +11,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Tolerance
-from stiction.impacts.problem import ImpactProblem, ImpactSolution, friction_used
+from stiction._base.arrays import Array, Tolerance
+from stiction.impacts.problem import ImpactProblem, ImpactSolution
 
 _COLLISIONS = 200  # at most, for each contact
 _APPROACH = Tolerance(1e-12, 1e-6)  # approaching slower than this part of the fastest is rounding
@@ -41,11 +41,11 @@ def in_sequence(
             u_n = problem.velocity_after(impulse)[:, -1]
             return jnp.where(problem.active, -u_n, -jnp.inf)
 
-        def unfinished(state) -> Array:
+        def unfinished(state: tuple[Array, Array, Array]) -> Array:
             impulse, count, _ = state
             return (jnp.max(approach(impulse)) > least) & (count < n * _COLLISIONS)
 
-        def collide(state):
+        def collide(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
             impulse, count, possible = state
             i = jnp.argmax(approach(impulse))
             s = law(_only(problem, impulse, i))
@@ -71,13 +71,8 @@ def in_sequence(
         impulse = jax.lax.cond(approaches, finish, lambda: impulse)
         u_t = problem.velocity_after(impulse)[:, :-1]
         slip = jnp.sqrt(jnp.sum(u_t * u_t, axis=1))
-        return ImpactSolution(
-            impulse=impulse,
-            mu=friction_used(impulse),
-            sticks=problem.active & (impulse[:, -1] > 0) & (slip <= _STUCK.of(fastest) * fastest),
-            scale=jnp.ones((), impulse.dtype),
-            feasible=possible,
-        )
+        stuck = slip <= _STUCK.of(fastest) * fastest
+        return ImpactSolution.of(impulse, problem.active & (impulse[:, -1] > 0) & stuck, possible)
 
     return resolve
 

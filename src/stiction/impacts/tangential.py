@@ -11,14 +11,10 @@ parts by itself.
 """
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Bool, Float, Scalar
-from stiction.impacts.problem import ImpactProblem
-from stiction.mechanism.linear import solve_redundant
-
-_PULL = 1e-12  # pulling impulses smaller than this part of the largest are rounding
+from stiction._base.arrays import Array, Bool, Float, Scalar
+from stiction.impacts.problem import ImpactProblem, release_pulled, solve_in_rows
 
 
 class TangentialProblem(eqx.Module):
@@ -62,31 +58,19 @@ def tangential_problem(problem: ImpactProblem) -> TangentialProblem:
     W_tt = blocks[:, :-1, :, :-1].reshape(n * k, n * k)
     W_tn = blocks[:, :-1, :, -1].reshape(n * k, n)
     W_nn = blocks[:, -1, :, -1]
-    scale = jnp.max(jnp.diag(problem.W))
     wanted = -(1 + problem.restitution) * u[:, -1]
 
     def solve_normal(kept: Array, b: Array) -> Array:
         """p_n with (W_nn p_n) = b in the kept rows, 0 in the others."""
-        r = kept.astype(u.dtype)
-        K = r[:, None] * W_nn * r[None, :] + jnp.diag(1 - r)
-        rows = r if b.ndim == 1 else r[:, None]
-        return rows * solve_redundant(K, rows * b, scale)
+        return solve_in_rows(W_nn, kept.astype(u.dtype), b, problem.scale)
 
-    def release(state):
-        kept, _ = state
-        p = solve_normal(kept, wanted)
-        worst = jnp.argmin(p)
-        pulled = p[worst] < -_PULL * jnp.max(jnp.abs(p))
-        return jnp.where(pulled, kept.at[worst].set(False), kept), pulled
+    def solve(kept: Array) -> tuple[Array, Array]:
+        p_n = solve_normal(kept, wanted)
+        return p_n, p_n
 
-    kept = problem.active
-    if n > 1:
-        kept, _ = jax.lax.while_loop(
-            lambda s: s[1] & jnp.any(s[0]), release, (kept, jnp.asarray(True))
-        )
+    kept, a = release_pulled(problem.active, solve)
     t = jnp.repeat(kept, k).astype(u.dtype)
     W_tt, W_tn = t[:, None] * W_tt * t[None, :], t[:, None] * W_tn
-    a = solve_normal(kept, wanted)
     B = -solve_normal(kept, W_tn.T)
     c = t * (u[:, :-1].reshape(-1) + W_tn @ a)
     D = W_tt + W_tn @ B

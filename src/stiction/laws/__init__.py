@@ -1,32 +1,33 @@
-"""What one contact does: normal laws, friction laws, and the impacts that follow from them.
+"""What one compliant contact does: normal laws, friction laws, and the impacts that follow.
 
-Written for one contact; callers `vmap`. `impact` holds the exact relations, `translate` what the
-numbers are called in other engines.
+`normal` and `tangential` hold a file a law, written for one contact (callers `vmap`), each with its
+range of validity. `impact` holds exact relations of a free impact: restitution, its inverse, peaks,
+duration. What the numbers are called in other engines is in `stiction.interop`.
 """
 
 from stiction.laws import impact
-from stiction.laws.normal import (
+from stiction.laws.normal.asymmetric import AsymmetricHuntCrossley
+from stiction.laws.normal.base import AbstractNormalLaw, PowerLaw
+from stiction.laws.normal.carvalho_martins import CarvalhoMartins
+from stiction.laws.normal.flores import Flores
+from stiction.laws.normal.gonthier import Gonthier
+from stiction.laws.normal.hunt_crossley import (
     AbstractHuntCrossley,
-    AbstractNormalLaw,
-    AbstractRestitutionLaw,
-    AsymmetricHuntCrossley,
-    CarvalhoMartins,
-    Flores,
-    Gonthier,
     HuntCrossley,
-    LankaraniNikravesh,
-    LinearSpringDamper,
     alpha_from_dissipation,
     dissipation_from_alpha,
 )
-from stiction.laws.tangential import (
+from stiction.laws.normal.lankarani_nikravesh import LankaraniNikravesh
+from stiction.laws.normal.restitution_given import AbstractRestitutionLaw
+from stiction.laws.normal.spring_damper import LinearSpringDamper
+from stiction.laws.tangential.base import (
     AbstractSlidingLaw,
     AbstractTangentialLaw,
-    Bristle,
-    RegularizedCoulomb,
-    Stribeck,
-    stribeck_coefficient,
+    FrictionLaw,
 )
+from stiction.laws.tangential.bristle import Bristle
+from stiction.laws.tangential.coulomb import RegularizedCoulomb
+from stiction.laws.tangential.stribeck import Stribeck, require_friction_pair, stribeck_coefficient
 
 __all__ = [
     "AbstractHuntCrossley",
@@ -38,14 +39,17 @@ __all__ = [
     "Bristle",
     "CarvalhoMartins",
     "Flores",
+    "FrictionLaw",
     "Gonthier",
     "HuntCrossley",
     "LankaraniNikravesh",
     "LinearSpringDamper",
+    "PowerLaw",
     "RegularizedCoulomb",
     "Stribeck",
     "alpha_from_dissipation",
     "dissipation_from_alpha",
     "impact",
+    "require_friction_pair",
     "stribeck_coefficient",
 ]

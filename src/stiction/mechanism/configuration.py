@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
+from stiction._base.arrays import Array, Float
+from stiction._base.spatial import quat_conjugate, quat_exp, quat_log, quat_multiply
 from stiction.mechanism.mechanism import Mechanism
-from stiction.mechanism.spatial import quat_conjugate, quat_exp, quat_log, quat_multiply
 from stiction.mechanism.tree import BALL, FREE, Tree
 
 

@@ -12,23 +12,23 @@ Composite inertias and forces accumulate by products with the constant masks of 
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
+from stiction._base.arrays import Array, Float
+from stiction._base.linear import cholesky, solve_factored
+from stiction._base.spatial import cross, force_cross, multiply, rotate
 from stiction.mechanism.kinematics import (
-    Motion,
+    LinkKinematics,
     as_mask,
     body_poses,
+    link_kinematics,
     link_velocities,
-    motion,
     subspace_rate,
 )
-from stiction.mechanism.linear import cholesky, solve_factored
 from stiction.mechanism.mechanism import Mechanism
-from stiction.mechanism.spatial import cross, force_cross, multiply, rotate
 
 
 def mass_matrix(mechanism: Mechanism, q: Float[Array, "nq"]) -> Float[Array, "nv nv"]:
     """M(q), symmetric positive definite."""
-    state = motion(mechanism, q)
+    state = link_kinematics(mechanism, q)
     return _mass_matrix(mechanism, state, body_inertias(mechanism, state))
 
 
@@ -36,7 +36,7 @@ def bias_force(
     mechanism: Mechanism, q: Float[Array, "nq"], v: Float[Array, "nv"]
 ) -> Float[Array, "nv"]:
     """c(q, v): the joint forces that hold v constant, gravity included (MuJoCo's `qfrc_bias`)."""
-    state = motion(mechanism, q)
+    state = link_kinematics(mechanism, q)
     return bias_force_at(mechanism, state, body_inertias(mechanism, state), v)
 
 
@@ -47,7 +47,7 @@ def forward_dynamics(
     force: Float[Array, "nv"],
 ) -> Float[Array, "nv"]:
     """Acceleration under joint forces: solves M v̇ = force - c."""
-    state = motion(mechanism, q)
+    state = link_kinematics(mechanism, q)
     inertias = body_inertias(mechanism, state)
     M_lower = lower_mass_matrix(mechanism, state, inertias)  # all that the factors need
     c = bias_force_at(mechanism, state, inertias, v)
@@ -61,7 +61,7 @@ def inverse_dynamics(
     acceleration: Float[Array, "nv"],
 ) -> Float[Array, "nv"]:
     """The joint forces M v̇ + c that give an acceleration."""
-    state = motion(mechanism, q)
+    state = link_kinematics(mechanism, q)
     inertias = body_inertias(mechanism, state)
     inertial = _inertial_force(mechanism, state, inertias, v, acceleration)
     return inertial + mechanism.joints.armature * acceleration
@@ -74,7 +74,7 @@ def solve_mass_matrix(
     return solve_factored(cholesky(M), force)
 
 
-def body_inertias(mechanism: Mechanism, state: Motion) -> Float[Array, "n_bodies 10"]:
+def body_inertias(mechanism: Mechanism, state: LinkKinematics) -> Float[Array, "n_bodies 10"]:
     """Mass, first moment and second moment (6) of each body about the reference point.
 
     The second moment is Σ m (|r|² 1 - r rᵀ), the rotational inertia, as (xx, yy, zz, xy, xz, yz).
@@ -114,7 +114,7 @@ def spatial_momentum(I: Float[Array, "*n 10"], V: Float[Array, "*n 6"]) -> Float
 
 
 def _mass_matrix(
-    mechanism: Mechanism, state: Motion, inertias: Float[Array, "n_bodies 10"]
+    mechanism: Mechanism, state: LinkKinematics, inertias: Float[Array, "n_bodies 10"]
 ) -> Float[Array, "nv nv"]:
     # Freedoms of one joint couple both ways; keep each pair once.
     lower = jnp.tril(lower_mass_matrix(mechanism, state, inertias))
@@ -122,7 +122,7 @@ def _mass_matrix(
 
 
 def lower_mass_matrix(
-    mechanism: Mechanism, state: Motion, inertias: Float[Array, "n_bodies 10"]
+    mechanism: Mechanism, state: LinkKinematics, inertias: Float[Array, "n_bodies 10"]
 ) -> Float[Array, "nv nv"]:
     """A matrix whose lower triangle is that of M; what is above the diagonal means nothing."""
     tree = mechanism.tree
@@ -135,7 +135,7 @@ def lower_mass_matrix(
 
 def _inertial_force(
     mechanism: Mechanism,
-    state: Motion,
+    state: LinkKinematics,
     inertias: Float[Array, "n_bodies 10"],
     v: Float[Array, "nv"],
     acceleration: Float[Array, "nv"] | None,
@@ -157,7 +157,7 @@ def _inertial_force(
 
 def bias_force_at(
     mechanism: Mechanism,
-    state: Motion,
+    state: LinkKinematics,
     inertias: Float[Array, "n_bodies 10"],
     v: Float[Array, "nv"],
 ) -> Float[Array, "nv"]:

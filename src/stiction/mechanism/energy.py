@@ -2,12 +2,12 @@
 
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar
+from stiction._base.arrays import Array, Float, Scalar
+from stiction._base.spatial import cross, rotate
 from stiction.mechanism.dynamics import body_inertias, spatial_momentum
 from stiction.mechanism.forces import scalar_entries
-from stiction.mechanism.kinematics import link_velocities, motion, world_poses
+from stiction.mechanism.kinematics import link_kinematics, link_velocities, world_poses
 from stiction.mechanism.mechanism import Mechanism
-from stiction.mechanism.spatial import cross, rotate
 
 
 def kinetic_energy(mechanism: Mechanism, q: Float[Array, "nq"], v: Float[Array, "nv"]) -> Scalar:
@@ -43,7 +43,7 @@ def momentum(
     """Linear momentum [kg·m/s] and angular momentum about the centre of mass [kg·m²/s]."""
     _, momenta = _bodies_in_motion(mechanism, q, v)
     total = jnp.sum(momenta, axis=0)
-    arm = center_of_mass(mechanism, q) - motion(mechanism, q).reference
+    arm = center_of_mass(mechanism, q) - link_kinematics(mechanism, q).reference
     return total[3:], total[:3] - cross(arm, total[3:])
 
 
@@ -55,7 +55,7 @@ def total_mass(mechanism: Mechanism) -> Scalar:
 
 def _bodies_in_motion(mechanism: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
     """Velocity and momentum of every body about the reference point."""
-    state = motion(mechanism, q)
+    state = link_kinematics(mechanism, q)
     V = link_velocities(mechanism.tree, state, v)[jnp.array(mechanism.tree.body_links)]
     return V, spatial_momentum(body_inertias(mechanism, state), V)
 

@@ -5,7 +5,7 @@ import functools
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
+from stiction._base.arrays import Array, Float
 from stiction.mechanism.mechanism import Mechanism
 from stiction.mechanism.tree import BALL, FREE, Tree
 

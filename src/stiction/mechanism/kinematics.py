@@ -10,9 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
-from stiction.mechanism.mechanism import Mechanism
-from stiction.mechanism.spatial import (
+from stiction._base.arrays import Array, Float
+from stiction._base.spatial import (
     cross,
     motion_cross,
     multiply,
@@ -20,6 +19,7 @@ from stiction.mechanism.spatial import (
     quat_to_matrix,
     rotate,
 )
+from stiction.mechanism.mechanism import Mechanism
 from stiction.mechanism.tree import BALL, FREE, HINGE, SLIDE, Tree
 
 
@@ -30,8 +30,8 @@ class Pose(eqx.Module):
     rotation: Float[Array, "n 3 3"]
 
 
-class Motion(eqx.Module):
-    """Poses of the links and the motion subspace: what everything else is computed from."""
+class LinkKinematics(eqx.Module):
+    """Poses of the links and the motion subspace: what dynamics and contacts are computed from."""
 
     links: Pose
     reference: Float[Array, "3"]  # the point that spatial vectors are taken about
@@ -43,7 +43,7 @@ def world_poses(mechanism: Mechanism, q: Float[Array, "nq"]) -> Pose:
     return body_poses(mechanism, _link_poses(mechanism, q))
 
 
-def motion(mechanism: Mechanism, q: Float[Array, "nq"]) -> Motion:
+def link_kinematics(mechanism: Mechanism, q: Float[Array, "nq"]) -> LinkKinematics:
     """Link poses and the motion subspace at q."""
     tree = mechanism.tree
     links = _link_poses(mechanism, q)
@@ -74,17 +74,21 @@ def motion(mechanism: Mechanism, q: Float[Array, "nq"]) -> Motion:
         rows.append(jnp.tile(jnp.eye(3, 6, 3, dtype=q.dtype), (free.size, 1)))
         order.append(np.concatenate([tree.v_address[j] + np.arange(3) for j in free]))
     S = jnp.concatenate(rows)[np.argsort(np.concatenate(order))]
-    return Motion(links, c, S)
+    return LinkKinematics(links, c, S)
 
 
-def link_velocities(tree: Tree, motion: Motion, v: Float[Array, "nv"]) -> Float[Array, "n_links 6"]:
+def link_velocities(
+    tree: Tree, state: LinkKinematics, v: Float[Array, "nv"]
+) -> Float[Array, "n_links 6"]:
     """Spatial velocity of every link about the reference point."""
-    return as_mask(tree.moves_link, v) @ (motion.S * v[:, None])
+    return as_mask(tree.moves_link, v) @ (state.S * v[:, None])
 
 
-def subspace_rate(tree: Tree, motion: Motion, V: Float[Array, "n_links 6"]) -> Float[Array, "nv 6"]:
+def subspace_rate(
+    tree: Tree, state: LinkKinematics, V: Float[Array, "n_links 6"]
+) -> Float[Array, "nv 6"]:
     """dS/dt: every joint axis is carried along with its link (free translation is not)."""
-    rate = motion_cross(V[tree.freedom_joints + 1], motion.S)
+    rate = motion_cross(V[tree.freedom_joints + 1], state.S)
     still = np.zeros((tree.nv, 1), bool)
     for joint in tree.joints_of_type(FREE):
         still[tree.v_address[joint] + np.arange(3)] = True
@@ -114,7 +118,7 @@ def point_jacobian(
     mechanism: Mechanism, q: Float[Array, "nq"], body: int, point: Float[Array, "3"]
 ) -> Float[Array, "3 nv"]:
     """The matrix J with (velocity of the point) = J v."""
-    state = motion(mechanism, q)
+    state = link_kinematics(mechanism, q)
     p = point_position(mechanism, q, body, point) - state.reference
     w, u = state.S[:, :3], state.S[:, 3:]
     moves = as_mask(mechanism.tree.moves_body, q)[body]
@@ -127,7 +131,7 @@ def rotation_jacobian(
 ) -> Float[Array, "3 nv"]:
     """The matrix J with (angular velocity of the body, world axes) = J v."""
     moves = as_mask(mechanism.tree.moves_body, q)[body]
-    return motion(mechanism, q).S[:, :3].T * moves[None, :]
+    return link_kinematics(mechanism, q).S[:, :3].T * moves[None, :]
 
 
 def point_bias_acceleration(
@@ -139,7 +143,7 @@ def point_bias_acceleration(
 ) -> Float[Array, "3"]:
     """The part dJ/dt v of a point's acceleration [m/s²]: what it has when v does not change."""
     tree = mechanism.tree
-    state = motion(mechanism, q)
+    state = link_kinematics(mechanism, q)
     V = link_velocities(tree, state, v)
     moves = as_mask(tree.moves_body, v)[body]
     velocity = moves @ (state.S * v[:, None])

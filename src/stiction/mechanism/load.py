@@ -12,18 +12,18 @@ from typing import Literal
 
 import mujoco
 
-from stiction._errors import IgnoredWarning, InputError, unknown
+from stiction._base.errors import IgnoredWarning, InputError, unknown
+from stiction._base.files import MODEL_SUFFIXES, read_text
 from stiction.mechanism.mechanism import Mechanism
 from stiction.mechanism.read import read
 from stiction.mechanism.refuse import refuse
 from stiction.mechanism.tidy import Tidied, free_root, tidy
 
 Base = Literal["fixed", "free"]
-_SUFFIXES = (".xml", ".mjcf", ".urdf")
 _ROOT_TAG = re.compile(r"<\s*(mujoco|robot)\b")
 # An attribute that holds numbers, at least one of them nan or inf.
 _UNDEFINED = re.compile(
-    r"""(\w+)\s*=\s*["']((?:[-+.\deE]+\s+)*[-+]?(?:nan|inf|infinity)(?:\s+[-+.\w]+)*)\s*["']""",
+    r"""(?<!\w)(\w+)\s*=\s*["']((?:[-+.\deE]+\s+)*[-+]?(?:nan|inf|infinity)(?:\s+[-+.\w]+)*)\s*["']""",
     re.I,
 )
 
@@ -82,17 +82,12 @@ def _text_of(source: str | Path) -> tuple[str, Path | None, str]:
     if isinstance(source, str) and source.lstrip().startswith("<"):
         return source, None, "text"
     path = Path(source)
-    if path.suffix.lower() not in _SUFFIXES:
+    if path.suffix.lower() not in MODEL_SUFFIXES:
         raise InputError(
-            f"`{path}` must end in {', '.join(_SUFFIXES)}, got '{path.suffix}';"
+            f"`{path}` must end in {', '.join(MODEL_SUFFIXES)}, got '{path.suffix}';"
             " give an MJCF or a URDF file"
         )
-    try:
-        return path.read_text(encoding="utf-8-sig"), path, path.stem
-    except FileNotFoundError:
-        raise InputError(f"no file '{path}'; check the path") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"`{path}` cannot be read as text: {error}") from None
+    return read_text(path, most=1e8), path, path.stem
 
 
 def _refuse_undefined_numbers(text: str, name: str) -> None:
@@ -128,6 +123,9 @@ def _apply(edits: dict[str, object], spec: mujoco.MjSpec) -> None:
     for path, value in edits.items():
         kind, _, rest = path.partition(".")
         name, _, attribute = rest.rpartition(".")
+        if path == "option.gravity":
+            spec.option.gravity = value
+            continue
         if kind not in ("body", "joint", "geom", "site", "actuator") or not name:
             raise InputError(
                 f"`{path}` must read KIND.NAME.ATTRIBUTE with KIND one of body, joint, geom, site,"

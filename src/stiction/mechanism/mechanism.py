@@ -8,14 +8,16 @@ leaves, which can be traced, swept, batched and differentiated:
 Lengths in m, masses in kg, angles in rad. Frames are those of MuJoCo's compiled model.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import mujoco
+import numpy as np
 
-from stiction._arrays import Array, Float, Int
-from stiction._errors import unknown
+from stiction._base.arrays import Array, Float
+from stiction._base.errors import unknown
 from stiction.mechanism.tree import Tree
 
 if TYPE_CHECKING:
@@ -90,6 +92,36 @@ class Sites(eqx.Module):
     bodies: tuple[int, ...] = eqx.field(static=True)
 
 
+class Keyframe(NamedTuple):
+    """A named state of a model file."""
+
+    name: str
+    q: tuple[float, ...]
+    v: tuple[float, ...]
+    control: tuple[float, ...]  # of each actuator: MuJoCo's `ctrl`
+
+
+class CompiledModel:
+    """MuJoCo's compiled model, as it was loaded: for meshes, and for which geoms may touch.
+
+    It is static in a `Mechanism`, and equal to another if the same geoms may touch: models that
+    differ only in numbers share a compiled program. Nothing inside of such a program may use it.
+    """
+
+    def __init__(self, model: mujoco.MjModel):
+        self.model = model
+        bodies = (model.body_parentid, model.body_weldid, model.geom_bodyid)
+        rules = (model.geom_contype, model.geom_conaffinity, model.exclude_signature)
+        pairs = (model.pair_geom1, model.pair_geom2, np.array(model.opt.disableflags))
+        self._rules = tuple(x.tobytes() for x in (*bodies, *rules, *pairs))
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, CompiledModel) and self._rules == other._rules
+
+    def __hash__(self) -> int:
+        return hash(self._rules)
+
+
 class Mechanism(eqx.Module):
     """Rigid bodies joined in a tree, under gravity. Made by `stiction.load`.
 
@@ -109,8 +141,9 @@ class Mechanism(eqx.Module):
     name: str = eqx.field(static=True)
     # What the file holds and the dynamics leave out, in words.
     ignored: tuple[str, ...] = eqx.field(static=True)
-    # Named states of the file (MuJoCo's keyframes): name, q, v.
-    keyframes: tuple[tuple[str, tuple[float, ...], tuple[float, ...]], ...] = eqx.field(static=True)
+    keyframes: tuple[Keyframe, ...] = eqx.field(static=True)
+    # As MuJoCo has it, for what only it knows: meshes, and which geoms may touch.
+    compiled: CompiledModel = eqx.field(static=True)
 
     @property
     def nq(self) -> int:
@@ -152,10 +185,10 @@ class Mechanism(eqx.Module):
         """The index of a shape (geom)."""
         return _index("geom", name, self.shapes.names)
 
-    def astype(self, dtype) -> "Mechanism":
+    def astype(self, dtype: Any) -> "Mechanism":
         """The same mechanism with arrays of another precision."""
 
-        def convert(x):
+        def convert(x: Array) -> Array:
             return x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x
 
         return jax.tree.map(convert, self)
@@ -177,6 +210,3 @@ def _index(kind: str, name: str, names: tuple[str, ...]) -> int:
     if name not in names:
         raise unknown(kind, name, [n for n in names if n])
     return names.index(name)
-
-
-BodyIndex = int | Int[Array, ""]

@@ -1,11 +1,22 @@
 """From MuJoCo's compiled model to a `Mechanism`: copy arrays, merge welded bodies into links."""
 
-import jax.numpy as jnp
+import jax
 import mujoco
 import numpy as np
 
-from stiction._errors import InputError
-from stiction.mechanism.mechanism import GREY, Actuators, Bodies, Joints, Mechanism, Shapes, Sites
+from stiction._base.arrays import Array
+from stiction._base.errors import InputError
+from stiction.mechanism.mechanism import (
+    GREY,
+    Actuators,
+    Bodies,
+    CompiledModel,
+    Joints,
+    Keyframe,
+    Mechanism,
+    Shapes,
+    Sites,
+)
 from stiction.mechanism.tidy import Tidied
 from stiction.mechanism.tree import FREE, FREEDOMS, HINGE, SLIDE, Tree
 
@@ -29,6 +40,7 @@ def read(model: mujoco.MjModel, tidied: Tidied, *, name: str) -> Mechanism:
         name=name,
         ignored=tuple(tidied.ignored + _left_out(model)),
         keyframes=_keyframes(model),
+        compiled=CompiledModel(model),
     )
     _check(mechanism)
     return mechanism
@@ -83,7 +95,8 @@ def _bodies(model: mujoco.MjModel, tidied: Tidied, frames: list) -> Bodies:
     mass = np.array(model.body_mass)
     center = np.array(model.body_ipos)
     turns = np.array([_matrix(q) for q in model.body_iquat])
-    inertia = turns @ (np.array(model.body_inertia)[:, :, None] * np.swapaxes(turns, 1, 2))
+    with np.errstate(all="ignore"):  # what is not finite is refused below
+        inertia = turns @ (np.array(model.body_inertia)[:, :, None] * np.swapaxes(turns, 1, 2))
     for body in range(model.nbody):
         given = tidied.inertials.get(_name(model, mujoco.mjtObj.mjOBJ_BODY, body))
         if given is not None:
@@ -171,12 +184,13 @@ def _gravity(model: mujoco.MjModel) -> np.ndarray:
     return np.zeros(3) if off else np.array(model.opt.gravity)
 
 
-def _keyframes(model: mujoco.MjModel) -> tuple:
+def _keyframes(model: mujoco.MjModel) -> tuple[Keyframe, ...]:
     return tuple(
-        (
+        Keyframe(
             _name(model, mujoco.mjtObj.mjOBJ_KEY, k) or f"key{k}",
             tuple(model.key_qpos[k].tolist()),
             tuple(model.key_qvel[k].tolist()),
+            tuple(model.key_ctrl[k].tolist()),
         )
         for k in range(model.nkey)
     )
@@ -221,11 +235,11 @@ def _check(mechanism: Mechanism) -> None:
         )
 
 
-def _limits(limited, values) -> np.ndarray:
+def _limits(limited: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.where(np.array(limited, bool)[:, None], values, np.array([[-np.inf, np.inf]]))
 
 
-def _name(model: mujoco.MjModel, kind, index) -> str:
+def _name(model: mujoco.MjModel, kind: mujoco.mjtObj, index: int | np.integer) -> str:
     return mujoco.mj_id2name(model, kind, int(index)) or ""
 
 
@@ -239,5 +253,6 @@ def _compose(a: tuple, b: tuple) -> tuple[np.ndarray, np.ndarray]:
     return a[0] + a[1] @ b[0], a[1] @ b[1]
 
 
-def _array(values: np.ndarray):
-    return jnp.asarray(np.array(values, float))
+def _array(values: np.ndarray) -> Array:
+    # For each shape that it meets `jnp.asarray` compiles a program.
+    return jax.device_put(np.array(values, float))

@@ -3,10 +3,12 @@
 Each is refused when the file is loaded, by name, with what to do; nothing is simulated wrongly.
 """
 
+from typing import Any
+
 import mujoco
 import numpy as np
 
-from stiction._errors import InputError
+from stiction._base.errors import InputError
 
 _FLAGS = {
     mujoco.mjtDisableBit.mjDSBL_SPRING: "spring",
@@ -60,11 +62,11 @@ def _refuse_options(spec: mujoco.MjSpec) -> None:
             raise InputError(f"`option flag {name}` must not be disabled; set its values to 0")
 
 
-def _refuse_joint(joint) -> None:
+def _refuse_joint(joint: Any) -> None:
     for field in ("stiffness", "damping"):
         if np.any(np.atleast_1d(getattr(joint, field))[1:] != 0):
             raise _error("joint", joint.name, f"a nonlinear `{field}`", "give one number")
-    if joint.springyield > 0:
+    if getattr(joint, "springyield", 0) > 0:  # MuJoCo has it from 4.0 on
         raise _error("joint", joint.name, "a yielding spring", "remove `springyield`")
     scalar = joint.type in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
     if not scalar and np.any(np.atleast_1d(joint.stiffness) != 0):
@@ -73,7 +75,7 @@ def _refuse_joint(joint) -> None:
         raise _error("joint", joint.name, "`actuatorgravcomp`", "remove it")
 
 
-def _refuse_actuator(actuator) -> None:
+def _refuse_actuator(actuator: Any) -> None:
     name = actuator.name
     if actuator.trntype != mujoco.mjtTrn.mjTRN_JOINT:
         kind = actuator.trntype.name.removeprefix("mjTRN_").lower()
@@ -87,12 +89,12 @@ def _refuse_actuator(actuator) -> None:
     if actuator.biastype not in (mujoco.mjtBias.mjBIAS_NONE, mujoco.mjtBias.mjBIAS_AFFINE):
         kind = actuator.biastype.name.removeprefix("mjBIAS_").lower()
         raise _error("actuator", name, f"a bias of type {kind}", "use a motor or a position")
-    if actuator.delay > 0:
+    # Fields that older versions of MuJoCo do not have are not set there either.
+    if getattr(actuator, "delay", 0) > 0:
         raise _error("actuator", name, "a delay", "remove `delay`")
-    if np.any(np.atleast_1d(actuator.armature) != 0):
-        raise _error("actuator", name, "`armature`", "give it to the joint")
-    if np.any(np.atleast_1d(actuator.damping) != 0):
-        raise _error("actuator", name, "`damping`", "give it to the joint")
+    for field in ("armature", "damping"):
+        if np.any(np.atleast_1d(getattr(actuator, field, 0)) != 0):
+            raise _error("actuator", name, f"`{field}`", "give it to the joint")
 
 
 def _error(kind: str, name: str, what: str, cure: str) -> InputError:

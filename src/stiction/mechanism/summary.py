@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stiction._base.arrays import Array
 from stiction.mechanism.mechanism import Mechanism
 from stiction.mechanism.tree import COORDINATES, FREEDOMS, JOINT_NAMES
 
@@ -26,7 +27,7 @@ class Summary:
     actuators: list[dict]
     shapes: list[dict]
     sites: list[dict]
-    keyframes: list[str]
+    keyframes: list[dict]
     ignored: list[str]
 
 
@@ -94,7 +95,7 @@ def summarize(mechanism: Mechanism) -> Summary:
             {"name": name, "body": tree.body_names[body]}
             for name, body in zip(mechanism.sites.names, mechanism.sites.bodies, strict=True)
         ],
-        keyframes=[name for name, _, _ in mechanism.keyframes],
+        keyframes=[key._asdict() for key in mechanism.keyframes],
         ignored=list(mechanism.ignored),
     )
 
@@ -106,6 +107,6 @@ def _body_beyond(mechanism: Mechanism, joint: int) -> str:
     return tree.body_names[int(np.argmax(carried))]
 
 
-def _finite(limits) -> list[float] | None:
+def _finite(limits: Array) -> list[float] | None:
     values = np.asarray(limits).tolist()
     return values if np.all(np.isfinite(values)) else None

@@ -8,11 +8,12 @@ a placeholder for the compiler's sake, and put back, exact, when the compiled mo
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
 
-from stiction._errors import InputError
+from stiction._base.errors import InputError
 
 _MESH_SUFFIXES = (".stl", ".obj", ".msh")  # what MuJoCo's compiler reads
 _MIN_INERTIA = 1e-14  # MuJoCo's mjMINVAL is 1e-15
@@ -125,7 +126,7 @@ def _drop_absent_meshes(spec: mujoco.MjSpec, tidied: Tidied) -> None:
     tidied.warnings.append(note + " (inertias are given, so the motion is unchanged)")
 
 
-def _readable(spec: mujoco.MjSpec, mesh) -> bool:
+def _readable(spec: mujoco.MjSpec, mesh: Any) -> bool:
     if not mesh.file:
         return True  # given by its vertices
     if Path(mesh.file).suffix.lower() not in _MESH_SUFFIXES:
@@ -136,7 +137,7 @@ def _readable(spec: mujoco.MjSpec, mesh) -> bool:
     return any((folder / d / mesh.file).is_file() for d in ("", spec.compiler.meshdir or ""))
 
 
-def _put_inertia_aside(spec: mujoco.MjSpec, body, tidied: Tidied) -> None:
+def _put_inertia_aside(spec: mujoco.MjSpec, body: Any, tidied: Tidied) -> None:
     never = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
     if body.explicitinertial:
         given = _explicit_inertial(spec, body)
@@ -160,7 +161,7 @@ def _put_inertia_aside(spec: mujoco.MjSpec, body, tidied: Tidied) -> None:
     body.inertia = np.ones(3)
 
 
-def _explicit_inertial(spec: mujoco.MjSpec, body) -> Inertial:
+def _explicit_inertial(spec: mujoco.MjSpec, body: Any) -> Inertial:
     full = np.array(body.fullinertia, float)
     if np.isnan(full[0]):
         inertia = np.diag(np.array(body.inertia, float))
@@ -179,7 +180,7 @@ def _explicit_inertial(spec: mujoco.MjSpec, body) -> Inertial:
     return Inertial(float(body.mass), np.array(body.ipos, float), R @ inertia @ R.T)
 
 
-def _weighs(body) -> bool:
+def _weighs(body: Any) -> bool:
     return any(geom.density != 0 and geom.mass != 0 for geom in body.geoms)
 
 

@@ -33,10 +33,10 @@ from stiction.motions.validity import validity_intervals
 class ContactRows:
     """Contacts as constraints on the acceleration of a body with three degrees of freedom."""
 
-    normals: Float[np.ndarray, "k 3"]  # Δ_n n
     tangents: Float[np.ndarray, "k 3"]  # v_f
-    h: Float[np.ndarray, " k"]
+    normals: Float[np.ndarray, "k 3"]  # Δ_n n
     g: Float[np.ndarray, " k"]
+    h: Float[np.ndarray, " k"]
     slip: Float[np.ndarray, " k"]  # sign of the sliding velocity, exactly 0 at rest
     mu: Float[np.ndarray, " k"]
     scale: float  # the size of the terms that h and g were summed from: rounding is relative to it
@@ -45,7 +45,7 @@ class ContactRows:
         self, plus: Bool[np.ndarray, " k"], minus: Bool[np.ndarray, " k"]
     ) -> Float[np.ndarray, "n 3"]:
         """The friction-cone edges named by the two masks."""
-        both = friction_edges(self.normals, self.tangents, self.mu)
+        both = friction_edges(self.tangents, self.normals, self.mu)
         return np.concatenate([both[plus, 0], both[minus, 1]])
 
 

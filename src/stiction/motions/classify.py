@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from stiction.motions.checks import Values
+from stiction._base.checks import Values
 from stiction.motions.planar import usable_edges
 from stiction.motions.state import ContactState
 
@@ -21,7 +21,7 @@ class Response(enum.IntFlag):
 
     @property
     def words(self) -> list[str]:
-        """In small letters, in the order above."""
+        """The responses as words: jam, slide, tip, lift."""
         return [r.name.lower() for r in type(self) if r in self and r.name]
 
 
@@ -90,10 +90,10 @@ def direction_ranges(
 
     Args:
         state: The body and its contacts.
-        magnitude: Of the push [N].
-        torque: Applied besides, about the center of mass [N·m].
-        load: A force applied besides, such as the weight [N].
-        samples: Directions looked at before the ends are refined.
+        magnitude: Size of the push [N].
+        torque: Torque about the center of mass that acts beside the push [N·m].
+        load: Force that acts beside the push, such as the weight [N].
+        samples: Number of directions tried before the ends of the ranges are refined.
     """
 
     def respond(angle: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:

@@ -14,15 +14,15 @@ from stiction.motions._tolerance import PARALLEL, ZERO
 
 
 def friction_edges(
-    normals: Float[np.ndarray, "k 3"],
     tangents: Float[np.ndarray, "k 3"],
+    normals: Float[np.ndarray, "k 3"],
     mu: Float[np.ndarray, " k"],
 ) -> Float[np.ndarray, "k 2 3"]:
     r"""The two edges $\Delta_n n \pm \mu v_f$ of each contact's sheet (4.3), positive one first.
 
     Args:
-        normals: $\Delta_n n$ of each contact.
         tangents: $v_f$ of each contact.
+        normals: $\Delta_n n$ of each contact.
         mu: Friction coefficient of each contact [-].
     """
     sign = np.array([1.0, -1.0])
@@ -53,7 +53,7 @@ class PolyhedralCone:
 
     @property
     def dimension(self) -> int:
-        """Of the space that the cone spans: 2 for one contact's sheet."""
+        """Dimension of the space that the cone spans: 2 for one contact's sheet."""
         return 3 - len(self.equalities)
 
     @property

@@ -19,14 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg import solve_triangular
 from scipy.optimize import linprog, nnls
 
-from stiction._errors import InputError
+from stiction._base.errors import InputError, RunError
 from stiction.motions._tolerance import SAME
-from stiction.motions.forces import least_norm_forces
-from stiction.motions.modes import MechanismContacts, Mode, reachable
-from stiction.motions.result import End, Family, Motion, Motions, Verdict
+from stiction.motions.modes import ContactMode, MechanismContacts, reachable
+from stiction.motions.pieces import Piece, maximal, motion_of
+from stiction.motions.result import Motions
 
 REST_SPEED = 1e-9  # m/s
 STRICT = 1e-8  # of the acceleration scale: what a breaking gap or a slipping point must exceed
@@ -39,10 +38,8 @@ def possible_accelerations(
     *,
     mass_matrix: Float[np.ndarray, "nv nv"],
     applied: Float[np.ndarray, " nv"],
-    normal_jacobian: Float[np.ndarray, "k nv"],
-    tangent_jacobian: Float[np.ndarray, "k nt nv"],
-    normal_bias: Float[np.ndarray, " k"],
-    tangent_bias: Float[np.ndarray, "k nt"],
+    jacobian: Float[np.ndarray, "k d nv"],
+    bias: Float[np.ndarray, "k d"],
     slip_velocity: Float[np.ndarray, "k nt"],
     mu: Float[np.ndarray, " k"],
     directions: int = 8,
@@ -58,57 +55,40 @@ def possible_accelerations(
     Args:
         mass_matrix: M.
         applied: $\tau$: all generalized forces but those of the contacts (so minus the bias force).
-        normal_jacobian: $J_n$, one row a contact.
-        tangent_jacobian: $J_t$, one row (plane) or two (space) a contact.
-        normal_bias: $\dot J_n v$ [m/s²].
-        tangent_bias: $\dot J_t v$ [m/s²].
+        jacobian: J of each contact: the rows of $J_t$ (one in the plane, two in space), then $J_n$.
+        bias: $\dot J v$, in the same order [m/s²].
         slip_velocity: $J_t v$ [m/s].
         mu: Friction coefficients [-].
         directions: Edges of the friction pyramid of a spatial contact at rest; at least 3.
         rest_speed: Sliding speed below which a contact does not slide [m/s].
 
     Returns:
-        The motions; `acceleration` has nv components, `forces` the normal and tangential ones.
+        The motions; `acceleration` has nv components, `forces` are tangential, then normal.
     """
     if directions < 3:
         raise InputError(f"`directions` must be at least 3, got {directions}")
-    contacts = MechanismContacts.of(
-        mass_matrix,
-        applied,
-        normal_jacobian,
-        tangent_jacobian,
-        normal_bias,
-        tangent_bias,
-        np.where(
-            np.linalg.norm(slip_velocity, axis=1, keepdims=True) > rest_speed, slip_velocity, 0.0
+    slides = np.linalg.norm(slip_velocity, axis=1, keepdims=True) > rest_speed
+    slip = np.where(slides, slip_velocity, 0.0)
+    contacts = MechanismContacts.of(mass_matrix, applied, jacobian, bias, slip, mu, directions)
+    programs = [_Program.of(contacts, modes, []) for modes in _assignments(contacts)]
+    found = maximal([(program, _piece(program)) for program in programs], _contains)
+    return Motions.of(
+        tuple(
+            motion_of(piece, contacts.scale, at=contacts.explain, physical=contacts.physical)
+            for _, piece in found
         ),
-        mu,
-        directions,
-    )
-    pieces = [_Piece.of(contacts, modes) for modes in _assignments(contacts)]
-    kept: list[_Piece] = []
-    for piece in pieces:
-        if any(other.contains(piece) for other in kept):
-            continue
-        kept = [other for other in kept if not piece.contains(other)]
-        kept.append(piece)
-    motions = tuple(p.motion() for p in kept)
-    several = len(motions) > 1 or any(m.family for m in motions)
-    return Motions(
-        Verdict.AMBIGUOUS if several else Verdict(len(motions)),
-        motions,
         zero_reaction=contacts.allows(contacts.free),
         zero_net_force=contacts.allows(np.zeros_like(contacts.free)),
     )
 
 
-def _assignments(contacts: MechanismContacts) -> Iterator[list[Mode]]:
+def _assignments(contacts: MechanismContacts) -> Iterator[list[ContactMode]]:
     """Depth first over the contacts, giving up as soon as nothing satisfies what is assigned."""
     k = len(contacts.mu)
     options = [contacts.modes(i) for i in range(k)]
     undecided = [contacts.undecided(i) for i in range(k)]
 
-    def explore(chosen: list[Mode]) -> Iterator[list[Mode]]:
+    def explore(chosen: list[ContactMode]) -> Iterator[list[ContactMode]]:
         program = _Program.of(contacts, chosen, undecided[len(chosen) :])
         if not program.feasible():
             return
@@ -136,7 +116,9 @@ class _Program:
     above: tuple[np.ndarray, np.ndarray]
 
     @classmethod
-    def of(cls, contacts: MechanismContacts, chosen: list[Mode], rest: list[Mode]) -> "_Program":
+    def of(
+        cls, contacts: MechanismContacts, chosen: list[ContactMode], rest: list[ContactMode]
+    ) -> "_Program":
         modes = [*chosen, *rest]
         used = [e for mode in modes for e in mode.edges]
         columns = contacts.edges[used].T
@@ -182,6 +164,8 @@ class _Program:
         unit = np.concatenate([-self.B, np.ones((1, len(cost)))])
         room = np.append(0 * self.b, 1.0)
         ray = self.columns @ linprog(cost, unit, room, self.A, 0 * self.a, options=_LP).x
+        if not np.any(ray):  # neither bounded nor unbounded: the program gave up
+            raise RunError("the possible motions cannot be told: the problem is too badly scaled")
         return ray / np.linalg.norm(ray), True
 
     def allows(self, b: np.ndarray) -> bool:
@@ -221,101 +205,35 @@ def _rows(pairs, contacts: MechanismContacts) -> tuple[np.ndarray, np.ndarray]:
     return rows / length[:, None], constants / length / contacts.scale
 
 
-@dataclass(frozen=True)
-class _Piece:
-    """The accelerations of one assignment of modes: a convex polyhedron, known by some extremes."""
+def _piece(program: _Program) -> Piece:
+    """The accelerations of one assignment of modes: a convex polyhedron, known by some extremes.
 
-    contacts: MechanismContacts
-    program: _Program
-    corners: Float[np.ndarray, "n nv"]
-    rays: Float[np.ndarray, "r nv"]
-    dimension: int
+    Look both ways across what is known to vary, until nothing more varies. A direction with no
+    simple ratios sees every variation there is across the known ones.
+    """
+    nv, scale = len(program.contacts.free), program.contacts.scale
+    corners, rays = [program.farthest(np.zeros(nv))[0]], []
+    known = np.zeros((0, nv))
+    while len(known) < nv:
+        across = np.linalg.svd(known)[2][len(known) :]
+        generic = np.sin(np.arange(1.0, len(across) + 1)) @ across
+        ends = [program.farthest(way * generic) for way in (1.0, -1.0)]
+        far = [b for b, endless in ends if not endless]
+        endless = [b for b, endless in ends if endless]
+        spans = endless or [(far[0] - far[1]) / scale]
+        if abs(spans[0] @ generic) <= SPREAD:
+            break
+        corners, rays = corners + far, rays + endless
+        known = np.linalg.qr(np.concatenate([known, spans[:1]]).T)[0].T
+    if len(known) == 0:
+        corners = corners[:1]
+    elif len(corners) > 1:
+        corners = corners[1:]
+    return Piece(np.array(corners), np.array(rays).reshape(-1, nv), len(known))
 
-    @classmethod
-    def of(cls, contacts: MechanismContacts, modes: list[Mode]) -> "_Piece":
-        """Look both ways across what is known to vary, until nothing more varies.
 
-        A direction with no simple ratios sees every variation there is across the known ones.
-        """
-        program = _Program.of(contacts, modes, [])
-        nv = len(contacts.free)
-        corners, rays = [program.farthest(np.zeros(nv))[0]], []
-        known = np.zeros((0, nv))
-        while len(known) < nv:
-            across = np.linalg.svd(known)[2][len(known) :]
-            generic = np.sin(np.arange(1.0, len(across) + 1)) @ across
-            ends = [program.farthest(way * generic) for way in (1.0, -1.0)]
-            far = [b for b, endless in ends if not endless]
-            endless = [b for b, endless in ends if endless]
-            spans = endless or [(far[0] - far[1]) / contacts.scale]
-            if abs(spans[0] @ generic) <= SPREAD:
-                break
-            corners, rays = corners + far, rays + endless
-            known = np.linalg.qr(np.concatenate([known, spans[:1]]).T)[0].T
-        if len(known) == 0:
-            corners = corners[:1]
-        elif len(corners) > 1:
-            corners = corners[1:]
-        return cls(contacts, program, np.array(corners), np.array(rays).reshape(-1, nv), len(known))
-
-    @property
-    def inside(self) -> Float[np.ndarray, " nv"]:
-        """An acceleration in the relative interior."""
-        return self.corners.mean(axis=0) + self.contacts.scale * self.rays.sum(axis=0)
-
-    def contains(self, other: "_Piece") -> bool:
-        """Whether the extremes of another piece satisfy this one's conditions."""
-        return all(self.program.allows(b) for b in other.corners) and all(
-            self.program.allows_ray(r) for r in other.rays
-        )
-
-    def motion(self) -> Motion:
-        """In the mechanism's own coordinates."""
-        modes, forces, unique = self._at(self.inside)
-        family = self._family() if self.dimension else None
-        return Motion(self._physical(self.inside), modes, forces, unique, family)
-
-    def _family(self) -> Family:
-        corners, rays = self._physical(self.corners), self._physical(self.rays)
-        if self.dimension > 1:
-            return Family(self.dimension, corners, rays)
-        span = self.rays[0] if len(self.rays) else self.corners[-1] - self.corners[0]
-        t = span / np.linalg.norm(span)
-        base = self.corners[0] - (self.corners[0] @ t) * t
-        c = self.corners @ t
-        low = -np.inf if np.any(self.rays @ t < 0) else float(c.min())
-        high = np.inf if np.any(self.rays @ t > 0) else float(c.max())
-        return Family(
-            1,
-            corners,
-            rays,
-            interval=(low, high),
-            tangent=self._physical(t),
-            base=self._physical(base),
-            ends=tuple(self._end(x, base, t) for x in (low, high)),
-        )
-
-    def _end(self, c: float, base, t) -> End | None:
-        if not np.isfinite(c):
-            return None
-        modes, forces, _ = self._at(base + c * t)
-        return End(c, self._physical(base + c * t), modes, forces)
-
-    def _physical(self, b: np.ndarray) -> np.ndarray:
-        """From b back to v̇."""
-        return solve_triangular(self.contacts.L.T, b.T).T
-
-    def _at(self, b: np.ndarray) -> tuple[tuple[str, ...], np.ndarray, bool]:
-        """Modes, the smallest forces, and whether they are the only ones."""
-        words, usable = self.contacts.usable(b)
-        k, nt = self.contacts.slip.shape
-        components = np.zeros((k, 1 + nt, len(usable)))
-        owner, column = self.contacts.owner[usable], np.arange(len(usable))
-        components[owner, 0, column] = 1.0
-        components[owner, 1:, column] = self.contacts.pull[usable]
-        forces, unique = least_norm_forces(
-            self.contacts.edges[usable].T,
-            components.reshape(k * (1 + nt), len(usable)),
-            b - self.contacts.free,
-        )
-        return words, forces.reshape(k, 1 + nt), unique
+def _contains(whole: tuple[_Program, Piece], part: tuple[_Program, Piece]) -> bool:
+    """Whether the extremes of one piece satisfy the conditions of another."""
+    return all(whole[0].allows(b) for b in part[1].corners) and all(
+        whole[0].allows_ray(r) for r in part[1].rays
+    )

@@ -4,45 +4,38 @@ Fields carry SI units; angles are in radians. Vectors are lists. See docs/motion
 """
 
 import math
-import tomllib
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import yaml
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    Field,
-    FiniteFloat,
-    PositiveFloat,
-    Tag,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, FiniteFloat, PositiveFloat, ValidationError, model_validator
 
-from stiction._errors import InputError, unknown
-from stiction.motions.planar import motions_of
+from stiction._base.errors import InputError, unknown
+from stiction._base.files import Fields, explain, read_fields
+from stiction.motions.planar import possible_motions
 from stiction.motions.result import Motions
-from stiction.motions.spatial import possible_spatial_motions
-from stiction.motions.state import VELOCITY_TOLERANCE, ContactState, contact_state
+from stiction.motions.spatial import (
+    SpatialBody,
+    SpatialState,
+    possible_spatial_motions,
+    spatial_state,
+)
+from stiction.motions.state import VELOCITY_TOLERANCE, ContactState, PlanarBody, contact_state
 
 EXAMPLES = Path(__file__).parent / "examples"
+SUFFIXES = (".toml", ".yaml", ".yml", ".json")
 
-Vector2 = tuple[FiniteFloat, FiniteFloat]
-Vector3 = tuple[FiniteFloat, FiniteFloat, FiniteFloat]
-Finite = Annotated[PositiveFloat, Field(allow_inf_nan=False)]
-Friction = Annotated[FiniteFloat, Field(ge=0)]
+# Of which squares and products are numbers too.
+Moderate = Annotated[float, Field(ge=-1e15, le=1e15)]
+Vector2 = tuple[Moderate, Moderate]
+Vector3 = tuple[Moderate, Moderate, Moderate]
+Finite = Annotated[PositiveFloat, Field(le=1e15)]
+Friction = Annotated[float, Field(ge=0, le=1e15)]
 Curvature = Annotated[float, Field(allow_inf_nan=True)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PlanarContact(_Strict):
+class PlanarContact(Fields):
     """A point where the body touches an obstacle."""
 
     point: Vector2  # [m]
@@ -74,7 +67,7 @@ class PlanarContact(_Strict):
 
     @property
     def curvatures(self) -> tuple[float, float]:
-        """Of the body and of the obstacle."""
+        """Curvature of the body and of the obstacle [1/m]."""
         if self.kind == "vertex-on-edge":
             return math.inf, 0.0
         if self.kind == "edge-on-vertex":
@@ -82,7 +75,7 @@ class PlanarContact(_Strict):
         return float(self.body_curvature or 0.0), float(self.obstacle_curvature or 0.0)
 
 
-class SpatialContact(_Strict):
+class SpatialContact(Fields):
     """A point where a spatial body touches an obstacle."""
 
     point: Vector3
@@ -106,7 +99,7 @@ def _with_direction(contact):
     return contact
 
 
-class _Problem(_Strict):
+class _Problem(Fields):
     title: str = ""
     note: str = ""
     mass: Finite  # [kg]
@@ -118,6 +111,11 @@ class _Problem(_Strict):
         contacts: tuple = self.contacts  # type: ignore[attr-defined]
         return [c.name or str(i + 1) for i, c in enumerate(contacts)]
 
+    def _of_contacts(self, field: str) -> np.ndarray:
+        """One field of all contacts."""
+        contacts: tuple = self.contacts  # type: ignore[attr-defined]
+        return np.array([getattr(c, field) for c in contacts], float)
+
 
 class PlanarProblem(_Problem):
     """A planar body in contact and the force applied to it."""
@@ -128,7 +126,7 @@ class PlanarProblem(_Problem):
     center: Vector2 = (0.0, 0.0)
     velocity: Vector3 = (0.0, 0.0, 0.0)  # v_x, v_y [m/s], ω [rad/s]
     force: Vector2 = (0.0, 0.0)  # weight included [N]
-    torque: FiniteFloat = 0.0  # about the center of mass [N·m]
+    torque: Moderate = 0.0  # about the center of mass [N·m]
     contacts: tuple[PlanarContact, ...] = ()
     outline: tuple[Vector2, ...] = ()  # of the body, for pictures only
 
@@ -138,18 +136,16 @@ class PlanarProblem(_Problem):
             raise ValueError("give one of `inertia` and `radius_of_gyration`")
         return self
 
+    @lru_cache(maxsize=4)  # noqa: B019 (a problem cannot change, and few are kept)
     def state(self) -> ContactState:
-        """The body and its contacts, ready for any applied force."""
+        """The body and its contacts, ready for any applied force; made once, asked for often."""
         inertia = self.inertia or self.mass * self.radius_of_gyration**2  # type: ignore[operator]
-        curvatures = np.array([c.curvatures for c in self.contacts]).reshape(-1, 2)
+        curvatures = self._of_contacts("curvatures").reshape(-1, 2)
         return contact_state(
-            mass=self.mass,
-            inertia=inertia,
-            points=[c.point for c in self.contacts],
-            normals=[c.normal for c in self.contacts],
-            mu=np.array([c.friction for c in self.contacts]),
-            velocity=self.velocity,
-            center=self.center,
+            PlanarBody(self.mass, inertia, self.center, self.velocity),
+            points=self._of_contacts("point"),
+            normals=self._of_contacts("normal"),
+            mu=self._of_contacts("friction"),
             curvature_body=curvatures[:, 0],
             curvature_obstacle=curvatures[:, 1],
             velocity_tolerance=self.velocity_tolerance,
@@ -157,7 +153,7 @@ class PlanarProblem(_Problem):
 
     def motions(self) -> Motions:
         """Every possible motion."""
-        return motions_of(self.state(), force=self.force, torque=self.torque)
+        return possible_motions(self.state(), force=self.force, torque=self.torque)
 
 
 class SpatialProblem(_Problem):
@@ -173,44 +169,27 @@ class SpatialProblem(_Problem):
     contacts: tuple[SpatialContact, ...] = ()
     directions: Annotated[int, Field(ge=3, le=64)] = 8  # edges of the friction pyramid at rest
 
-    def motions(self) -> Motions:
-        """Every possible motion."""
-        edges = [[c.body_edge or (0, 0, 0), c.obstacle_edge or (0, 0, 0)] for c in self.contacts]
-        edges = np.array(edges, float).reshape(-1, 2, 3)
-        return possible_spatial_motions(
-            mass=self.mass,
-            inertia=self.inertia,
-            points=[c.point for c in self.contacts],
-            normals=[c.normal for c in self.contacts],
-            mu=np.array([c.friction for c in self.contacts]),
-            velocity=self.velocity,
-            angular_velocity=self.angular_velocity,
-            force=self.force,
-            torque=self.torque,
-            center=self.center,
+    def state(self) -> SpatialState:
+        """The body and its contacts, ready for any applied force."""
+        none = (0.0, 0.0, 0.0)
+        edges = [(c.body_edge or none, c.obstacle_edge or none) for c in self.contacts]
+        both = np.array(edges, float).reshape(-1, 2, 3)
+        return spatial_state(
+            SpatialBody(self.mass, self.inertia, self.center, self.velocity, self.angular_velocity),
+            points=self._of_contacts("point"),
+            normals=self._of_contacts("normal"),
+            mu=self._of_contacts("friction"),
             kinds=[c.kind for c in self.contacts],
-            body_edges=edges[:, 0],
-            obstacle_edges=edges[:, 1],
-            directions=self.directions,
+            body_edges=both[:, 0],
+            obstacle_edges=both[:, 1],
             velocity_tolerance=self.velocity_tolerance,
         )
 
-
-def _dimension(value: Any) -> str:
-    given = value.get("dimension", 2) if isinstance(value, dict) else value.dimension
-    return str(given)
-
-
-_PROBLEM: TypeAdapter[PlanarProblem | SpatialProblem] = TypeAdapter(
-    Annotated[
-        Annotated[PlanarProblem, Tag("2")] | Annotated[SpatialProblem, Tag("3")],
-        Discriminator(
-            _dimension,
-            custom_error_type="dimension",
-            custom_error_message="`dimension` must be 2 (the default) or 3",
-        ),
-    ]
-)
+    def motions(self) -> Motions:
+        """Every possible motion."""
+        return possible_spatial_motions(
+            self.state(), force=self.force, torque=self.torque, directions=self.directions
+        )
 
 
 def examples() -> list[str]:
@@ -225,51 +204,20 @@ def load_problem(source: str | Path) -> PlanarProblem | SpatialProblem:
         InputError: If there is no such file or example, or a field in it cannot be.
     """
     path = Path(source)
-    if not path.is_file():
-        if path.suffix in (".toml", ".yaml", ".yml", ".json"):
-            raise InputError(f"no file '{source}'; give the path of a TOML or YAML file")
+    if not path.is_file() and path.suffix not in SUFFIXES:
         if str(source) not in examples():
             raise unknown("file or example", source, examples())
         path = EXAMPLES / f"{source}.toml"
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text) if path.suffix == ".toml" else yaml.safe_load(text)
-    except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"'{source}' is not valid TOML or YAML: {error}") from None
-    return parse_problem(content)
+    return parse_problem(read_fields(path))
 
 
-def parse_problem(content: Any) -> PlanarProblem | SpatialProblem:
+def parse_problem(content: dict[str, Any]) -> PlanarProblem | SpatialProblem:
     """A problem from plain values, as they stand in a file."""
-    if not isinstance(content, dict):
-        raise InputError("a problem must be a table of fields such as `mass` and `contacts`")
+    model = {2: PlanarProblem, 3: SpatialProblem}.get(content.get("dimension", 2))
+    if model is None:
+        got = content["dimension"]
+        raise InputError(f"`dimension` must be 2 (the default) or 3, got {got!r}")
     try:
-        return _PROBLEM.validate_python(content)
+        return model.model_validate(content)
     except ValidationError as error:
-        raise InputError(_one_line(error)) from None
-
-
-def _one_line(error: ValidationError) -> str:
-    """The first thing that is wrong: field, what it must be, what it was."""
-    first = error.errors()[0]
-    # Parts that name a type belong to pydantic's unions, not to the file.
-    parts = [p for p in first["loc"] if p not in ("2", "3") and "[" not in str(p)]
-    path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts).lstrip(".")
-    field = f"`{path}`"
-    match first["type"]:
-        case "missing":
-            return f"{field} is missing"
-        case "extra_forbidden":
-            return f"{field} is not a field of the format; remove it or correct its name"
-        case "value_error" | "dimension":
-            message = first["msg"].removeprefix("Value error, ")
-            return f"{field}: {message}" if path else message
-        case "too_long" | "too_short" | "tuple_type":
-            wanted = first.get("ctx", {}).get("max_length") or first.get("ctx", {}).get(
-                "min_length"
-            )
-            list_of = f"a list of {wanted} numbers" if wanted else "a list of numbers"
-            return f"{field} must be {list_of}, got {first['input']!r}"
-        case _:
-            message = first["msg"].replace("Input should be", "must be")
-            return f"{field} {message}, got {first['input']!r}"
+        raise InputError(explain(error, model)) from None

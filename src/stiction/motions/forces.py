@@ -5,7 +5,7 @@ legs). Then the forces of least norm are returned, and the caller is told that t
 """
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.optimize import nnls
 
 # Weight of the norm against the reaction while the set of loaded edges is sought. Its square, the
@@ -15,29 +15,38 @@ _ZERO_FORCE = 1e-9  # relative
 
 
 def least_norm_forces(
-    columns: Float[np.ndarray, "n e"],
-    components: Float[np.ndarray, "c e"],
+    edges: Float[np.ndarray, "e n"],
+    pull: Float[np.ndarray, "e nt"],
+    owner: Int[np.ndarray, " e"],
+    count: int,
     reaction: Float[np.ndarray, " n"],
-) -> tuple[Float[np.ndarray, " c"], bool]:
+) -> tuple[Float[np.ndarray, "k d"], bool]:
     r"""The smallest contact forces $W f$ with $C f = R$, $f \ge 0$, and whether they are unique.
 
     Args:
-        columns: C, the generalized force of each friction-cone edge.
-        components: W, the normal and tangential contact forces of each edge.
-        reaction: R, the generalized reaction. It must lie in the cone of the columns.
+        edges: Rows of Cᵀ, the generalized force of each friction-cone edge that may press.
+        pull: The friction of each edge for a unit normal force; with it and the 1 of the normal
+            come the rows of Wᵀ.
+        owner: The contact of each edge.
+        count: Number of contacts.
+        reaction: R, the generalized reaction. It must lie in the cone of the edges.
 
     Returns:
-        The contact forces, and whether no others make the same reaction.
+        The contact forces (tangential, then normal), and whether no others make the same reaction.
     """
-    if columns.shape[1] == 0:  # (SciPy's nnls must not be asked about no columns)
-        return np.zeros(len(components)), True
+    d = pull.shape[1] + 1
+    if not len(edges):  # (SciPy's nnls must not be asked about no columns)
+        return np.zeros((count, d)), True
+    components = np.zeros((count, d, len(edges)))
+    components[owner, :-1, np.arange(len(edges))] = pull
+    components[owner, -1, np.arange(len(edges))] = 1.0
     # Unit columns and a unit reaction, so that one ridge suits all.
-    length = np.linalg.norm(columns, axis=0)
+    length = np.linalg.norm(edges, axis=1)
     size = float(np.linalg.norm(reaction)) or 1.0
-    C, W, R = columns / length, components / length, reaction / size
+    C, W, R = edges.T / length, components.reshape(count * d, -1) / length, reaction / size
     f, _ = nnls(np.concatenate([C, _RIDGE * W]), np.concatenate([R, np.zeros(len(W))]))
     f = _exact_on_support(C, W, R, f)
-    return W @ f * size, _is_unique(C, W, f)
+    return (W @ f * size).reshape(count, d), _is_unique(C, W, f)
 
 
 def _exact_on_support(C, W, R, f) -> Float[np.ndarray, " e"]:

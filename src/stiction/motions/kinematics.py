@@ -18,27 +18,36 @@ sliding along $+t_s$ and "slip left" along $-t_s$. The functions use operators o
 serve NumPy arrays of any shape and JAX tracers alike.
 """
 
+import math
 from typing import Any, NamedTuple
 
+import numpy as np
 
-class ContactKinematics(NamedTuple):
+
+class ContactTerms(NamedTuple):
     """What one contact (or an array of them) asks of the body's acceleration.
 
     The normal row is not normalised: it is $\\Delta_n n$ of the document, so that `normal @ a + h`
     is the acceleration of the gap itself [m/s²].
     """
 
-    normal: tuple[Any, Any, Any]  # (n_x, n_y, n_q/ρ)
     tangent: tuple[Any, Any, Any]  # (n_y, -n_x, v_q/ρ)
-    normal_velocity: Any  # v·(Δ_n n) [m/s], > 0 separating
+    normal: tuple[Any, Any, Any]  # (n_x, n_y, n_q/ρ)
     tangent_velocity: Any  # v·v_f [m/s], > 0 slipping right
-    h: Any  # [m/s²]
+    normal_velocity: Any  # v·(Δ_n n) [m/s], > 0 separating
     g: Any  # [m/s²]
+    h: Any  # [m/s²]
 
 
-def contact_kinematics(
-    *, normal, arm, gyration_radius, velocity, curvature_body, curvature_obstacle
-) -> ContactKinematics:
+def contact_terms(
+    *,
+    normal: Any,
+    arm: Any,
+    gyration_radius: Any,
+    velocity: Any,
+    curvature_body: Any = math.inf,
+    curvature_obstacle: Any = 0.0,
+) -> ContactTerms:
     r"""Rows, velocities and acceleration terms of contacts.
 
     The gap accelerates by $a\cdot\Delta_n n + h$ (5) and the material points in contact slide past
@@ -58,8 +67,8 @@ def contact_kinematics(
         arm: $(r_x, r_y)$ [m].
         gyration_radius: $\rho$ [m].
         velocity: $(v_x, v_y, \omega)$ of the center of mass [m/s, m/s, rad/s].
-        curvature_body: $\kappa_b$ [1/m], infinite at a vertex.
-        curvature_obstacle: $\kappa_o$ [1/m], infinite at a vertex.
+        curvature_body: $\kappa_b$ [1/m], infinite (the default) at a vertex.
+        curvature_obstacle: $\kappa_o$ [1/m], 0 (the default) for a straight edge.
     """
     nx, ny = normal
     rx, ry = arm
@@ -71,13 +80,13 @@ def contact_kinematics(
     v_n = nx * vx + ny * vy + n_q * omega
     v_t = ny * vx - nx * vy + v_q * omega  # (8)
     bending = curvature_term(curvature_body, curvature_obstacle, v_t, omega)
-    return ContactKinematics(
-        normal=(nx, ny, n_q / rho),
+    return ContactTerms(
         tangent=(ny, -nx, v_q / rho),
-        normal_velocity=v_n,
+        normal=(nx, ny, n_q / rho),
         tangent_velocity=v_t,
-        h=omega**2 * v_q + bending,
+        normal_velocity=v_n,
         g=-(omega**2) * n_q,
+        h=omega**2 * v_q + bending,
     )
 
 
@@ -88,7 +97,7 @@ def curvature_term(curvature_body, curvature_obstacle, tangent_velocity, spin):
     where one of the curvatures is infinite.
     """
     kb, ko, v_t, omega = curvature_body, curvature_obstacle, tangent_velocity, spin
-    xp = (kb + v_t).__array_namespace__()
+    xp = getattr(kb + v_t, "__array_namespace__", lambda: np)()  # floats have none
     b_vertex, o_vertex = xp.isinf(kb), xp.isinf(ko)
     # Where a curvature is infinite the general branch is given finite numbers it will not use.
     kb_, ko_ = xp.where(b_vertex, 1.0, kb), xp.where(o_vertex, 1.0, ko)

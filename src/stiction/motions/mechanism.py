@@ -7,13 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, ArrayLike, Float
-from stiction._errors import InputError
+from stiction._base.arrays import Array, Float
+from stiction._base.errors import InputError
+from stiction.engines import Hybrid
 from stiction.engines.contact_dynamics import ContactDynamics, contact_dynamics
-from stiction.engines.happenings import APPROACH, REST, TOUCH
+from stiction.engines.tolerances import APPROACH, REST, TOUCH
 from stiction.mechanism import Mechanism, actuator_force, damping_force, spring_force
 from stiction.motions.enumeration import possible_accelerations
-from stiction.motions.result import BREAK, Motion, Motions, Verdict
+from stiction.motions.result import BREAK, Motions, PossibleMotion
 from stiction.surfaces import Contacts
 
 # More touching contacts than this are not enumerated: the search tree may be too large.
@@ -26,10 +27,9 @@ def motions_of_mechanism(
     q: Float[Array, "nq"],
     v: Float[Array, "nv"],
     *,
+    law: Hybrid,
     time: float = 0.0,
     command: Float[Array, "nu"] | None = None,
-    mu_static: ArrayLike,
-    mu_dynamic: ArrayLike,
     directions: int = 8,
 ) -> Motions:
     """Every acceleration that the contacts of a mechanism allow at a state.
@@ -42,10 +42,9 @@ def motions_of_mechanism(
         contacts: What may touch.
         q: Configuration.
         v: Velocity.
+        law: What contacts do; its coefficients of static and dynamic friction count here.
         time: When [s]; matters where the ground moves.
         command: What the actuators are told; nothing by default.
-        mu_static: Static coefficient of friction, one or one for each contact.
-        mu_dynamic: Dynamic coefficient of friction.
         directions: Edges of the friction pyramid of a spatial contact at rest.
 
     Returns:
@@ -56,11 +55,11 @@ def motions_of_mechanism(
     d: Any = jax.device_get(at)  # NumPy arrays from here on
     seen = d.contacts
     near = seen.gap <= TOUCH.double
-    approach = -seen.velocity[:, -1]
-    if np.any(near & (approach > APPROACH.double)):
-        hits = np.flatnonzero(near & (approach > APPROACH.double))
-        return Motions(Verdict.COLLISION, collisions={int(i): float(approach[i]) for i in hits})
-    touching = near & (np.abs(approach) <= REST.double)
+    normal_speed = seen.velocity[:, -1]
+    colliding = near & (-normal_speed > APPROACH.double)
+    if np.any(colliding):
+        return Motions.collision(colliding, normal_speed)
+    touching = near & (np.abs(normal_speed) <= REST.double)
     most = MOST_CONTACTS[contacts.dim]
     if touching.sum() > most:
         raise InputError(
@@ -69,18 +68,18 @@ def motions_of_mechanism(
         )
     if not touching.any():
         nothing = np.zeros((contacts.count, contacts.dim))
-        free = Motion(d.free, (BREAK,) * contacts.count, nothing, forces_unique=True)
-        return Motions(Verdict.UNIQUE, (free,), zero_reaction=True, zero_net_force=False)
+        free = PossibleMotion(d.free, (BREAK,) * contacts.count, nothing, forces_unique=True)
+        return Motions.of((free,), zero_reaction=True, zero_net_force=False)
     slip = seen.velocity[touching, :-1]
     slides = np.linalg.norm(slip, axis=1) > REST.double
-    static, dynamic = (np.broadcast_to(mu, contacts.count) for mu in (mu_static, mu_dynamic))
+    static, dynamic = (
+        np.broadcast_to(mu, contacts.count) for mu in (law.mu_static, law.mu_dynamic)
+    )
     answer = possible_accelerations(
         mass_matrix=d.L @ d.L.T,
         applied=d.L @ (d.L.T @ d.free),
-        normal_jacobian=seen.jacobian[touching, -1],
-        tangent_jacobian=seen.jacobian[touching, :-1],
-        normal_bias=seen.bias[touching, -1],
-        tangent_bias=seen.bias[touching, :-1],
+        jacobian=seen.jacobian[touching],
+        bias=seen.bias[touching],
         slip_velocity=slip,
         mu=np.where(slides, dynamic[touching], static[touching]),
         directions=directions,

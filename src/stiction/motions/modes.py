@@ -8,15 +8,18 @@ friction a contact is kept or broken; which way it slides makes no difference to
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from stiction.motions._tolerance import SAME
+from stiction.motions.forces import least_norm_forces
+from stiction.motions.pieces import Explanation
 from stiction.motions.result import BREAK, SLIP, SLIP_LEFT, SLIP_RIGHT, STICK
 
 
 @dataclass(frozen=True)
-class Mode:
+class ContactMode:
     """What one contact does: rows·b + constants is zero, or not negative, and some edges press."""
 
     edges: tuple[int, ...]
@@ -30,10 +33,10 @@ class MechanismContacts:
 
     L: np.ndarray
     free: np.ndarray  # acceleration without contact forces
-    normals: np.ndarray  # (k, nv)
     tangents: np.ndarray  # (k, nt, nv)
-    h: np.ndarray  # (k,)
+    normals: np.ndarray  # (k, nv)
     g: np.ndarray  # (k, nt)
+    h: np.ndarray  # (k,)
     slip: np.ndarray  # (k, nt), zero at rest
     mu: np.ndarray
     edges: np.ndarray  # (e, nv): what a unit normal force along each friction-cone edge does
@@ -42,14 +45,16 @@ class MechanismContacts:
     scale: float
 
     @classmethod
-    def of(cls, M, applied, Jn, Jt, h, g, slip, mu, directions: int) -> "MechanismContacts":
+    def of(cls, M, applied, J, bias, slip, mu, directions: int) -> "MechanismContacts":
+        """From the arguments of `possible_accelerations`, with slip exactly zero at rest."""
         L = np.linalg.cholesky(M)
-        k, nt, nv = Jt.shape
-        normals = solve_triangular(L, Jn.T, lower=True).T
-        tangents = solve_triangular(L, Jt.reshape(k * nt, nv).T, lower=True).T.reshape(k, nt, nv)
+        k, d, nv = J.shape
+        rows = solve_triangular(L, J.reshape(k * d, nv).T, lower=True).T.reshape(k, d, nv)
+        tangents, normals = rows[:, :-1], rows[:, -1]
+        g, h = bias[:, :-1], bias[:, -1]
         free = solve_triangular(L, applied, lower=True)
         star = np.array([[1.0], [-1.0]])
-        if nt == 2:
+        if d == 3:
             angle = 2 * np.pi * np.arange(directions) / directions
             star = np.stack([np.cos(angle), np.sin(angle)], axis=1)
         speed = np.linalg.norm(slip, axis=1, keepdims=True)
@@ -66,24 +71,26 @@ class MechanismContacts:
         side = np.linalg.norm(tangents, axis=2)
         scale = max(np.linalg.norm(free), np.max(abs(h) / size, initial=0.0))
         scale = max(scale, np.max(abs(g) / np.where(side > 0, side, 1.0), initial=0.0)) or 1.0
-        return cls(L, free, normals, tangents, h, g, slip, mu, edges, owner, pull, float(scale))
+        return cls(L, free, tangents, normals, g, h, slip, mu, edges, owner, pull, float(scale))
 
-    def modes(self, i: int) -> list[Mode]:
+    def modes(self, i: int) -> list[ContactMode]:
         """Everything that contact i can do, as conditions that exclude each other."""
         mine = np.flatnonzero(self.owner == i)
         gap = (self.normals[i], self.h[i])
         slides = list(zip(self.tangents[i], self.g[i], strict=True))
-        modes = [Mode((), above=(gap,))]
+        modes = [ContactMode((), above=(gap,))]
         if len(mine) == 1:
-            return [*modes, Mode((int(mine[0]),), equal=(gap,))]
-        modes.append(Mode(tuple(mine.tolist()), equal=(gap, *slides)))
+            return [*modes, ContactMode((int(mine[0]),), equal=(gap,))]
+        modes.append(ContactMode(tuple(mine.tolist()), equal=(gap, *slides)))
         T, g = self.tangents[i], self.g[i]
         for at, j in enumerate(mine):
             # Edge j opposes the sliding best: σ·d_j < σ·d for the edges beside it.
             beside = {int(mine[at - 1]), int(mine[(at + 1) % len(mine)])}
             apart = [(self.pull[other] - self.pull[j]) / self.mu[i] for other in sorted(beside)]
             modes.append(
-                Mode((int(j),), equal=(gap,), above=tuple((d @ T, float(d @ g)) for d in apart))
+                ContactMode(
+                    (int(j),), equal=(gap,), above=tuple((d @ T, float(d @ g)) for d in apart)
+                )
             )
             if len(mine) == 2:
                 continue
@@ -92,7 +99,7 @@ class MechanismContacts:
             tie = (self.pull[other] - self.pull[j]) / self.mu[i]
             both = -(self.pull[other] + self.pull[j]) / self.mu[i]
             modes.append(
-                Mode(
+                ContactMode(
                     (int(j), other),
                     equal=(gap, (tie @ T, float(tie @ g))),
                     above=((both @ T, float(both @ g)),),
@@ -100,10 +107,10 @@ class MechanismContacts:
             )
         return modes
 
-    def undecided(self, i: int) -> Mode:
+    def undecided(self, i: int) -> ContactMode:
         """What any mode of contact i implies."""
         mine = tuple(np.flatnonzero(self.owner == i).tolist())
-        return Mode(mine, above=((self.normals[i], self.h[i]),))
+        return ContactMode(mine, above=((self.normals[i], self.h[i]),))
 
     def usable(self, b: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
         """At an acceleration: the modes in words, and which edges may press."""
@@ -126,6 +133,18 @@ class MechanismContacts:
             word = np.full(len(kept), SLIP)
         words = np.select([~kept, slips], [np.full(len(kept), BREAK), word], STICK)
         return tuple(words.tolist()), np.flatnonzero(usable)
+
+    def explain(self, b: np.ndarray) -> Explanation:
+        """At an acceleration: the modes, the smallest forces, whether there are no others."""
+        words, usable = self.usable(b)
+        forces, unique = least_norm_forces(
+            self.edges[usable], self.pull[usable], self.owner[usable], len(self.mu), b - self.free
+        )
+        return words, forces, unique
+
+    def physical(self, b: Float[np.ndarray, "*n nv"]) -> Float[np.ndarray, "*n nv"]:
+        """From b back to v̇."""
+        return solve_triangular(self.L.T, b.T).T
 
     def allows(self, b: np.ndarray) -> bool:
         """Whether one given acceleration is possible."""

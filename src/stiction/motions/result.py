@@ -1,7 +1,7 @@
 """What is answered: a verdict, and every motion that rigid-body mechanics allows."""
 
 import enum
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -33,12 +33,12 @@ STICK, SLIP_LEFT, SLIP_RIGHT, SLIP, BREAK = "stick", "slip left", "slip right", 
 
 @dataclass(frozen=True)
 class End:
-    """One end of a continuum: the value of c there, or None where it has no end."""
+    """One end of a continuum of accelerations: what happens at that value of c."""
 
     c: float
     acceleration: Float[np.ndarray, " nv"]
     modes: tuple[str, ...]
-    forces: Float[np.ndarray, "k nf"]
+    forces: Float[np.ndarray, "k d"]
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,16 @@ class Family:
     interval: tuple[float, float] | None = None  # of c [N], infinite where it has no end
     tangent: Float[np.ndarray, " nv"] | None = None  # t_c
     base: Float[np.ndarray, " nv"] | None = None  # a_0
-    ends: tuple[End | None, ...] = ()
+    ends: tuple[End | None, ...] = ()  # None where it has no end
 
 
 @dataclass(frozen=True)
-class Motion:
+class PossibleMotion:
     """One possible acceleration, or a continuum of them with the same contact modes."""
 
     acceleration: Float[np.ndarray, " nv"]  # for a continuum, one inside it
     modes: tuple[str, ...]  # one for each contact
-    forces: Float[np.ndarray, "k nf"]  # normal, tangential [N], of this acceleration
+    forces: Float[np.ndarray, "k d"]  # of this acceleration: tangential, then normal [N]
     forces_unique: bool  # False: other forces give the same acceleration; these are the smallest
     family: Family | None = None
 
@@ -75,10 +75,27 @@ class Motions:
     """Every possible motion of a body or mechanism in contact."""
 
     verdict: Verdict
-    motions: tuple[Motion, ...] = ()
+    motions: tuple[PossibleMotion, ...] = ()
     zero_reaction: bool = False  # the free acceleration violates no contact (erdmann 5.4.3)
     zero_net_force: bool = False  # the contacts can cancel the applied force (erdmann 5.4.3)
     collisions: dict[int, float] = field(default_factory=dict)  # contact -> inward speed [m/s]
+
+    @classmethod
+    def of(
+        cls, motions: tuple[PossibleMotion, ...], *, zero_reaction: bool, zero_net_force: bool
+    ) -> "Motions":
+        """All motions of a state without collisions, with the verdict that follows from them."""
+        several = len(motions) > 1 or any(m.family for m in motions)
+        verdict = Verdict.AMBIGUOUS if several else Verdict(len(motions))
+        return cls(verdict, motions, zero_reaction, zero_net_force)
+
+    @classmethod
+    def collision(
+        cls, colliding: Bool[np.ndarray, " k"], normal_speed: Float[np.ndarray, " k"]
+    ) -> "Motions":
+        """The answer where some contacts approach: none of the accelerations matters yet."""
+        inward = {int(i): float(-normal_speed[i]) for i in np.flatnonzero(colliding)}
+        return cls(Verdict.COLLISION, collisions=inward)
 
     @property
     def explanation(self) -> str:
@@ -86,7 +103,7 @@ class Motions:
         return EXPLANATIONS[self.verdict]
 
     def with_separated(self, touching: Bool[np.ndarray, " k"]) -> "Motions":
-        """The same motions told for all contacts: those that move apart break and do not press."""
+        """The same motions with entries for contacts that move apart: they break without force."""
         return replace(self, motions=tuple(_spread(m, touching) for m in self.motions))
 
     def as_dict(self) -> dict[str, Any]:
@@ -99,7 +116,7 @@ class Motions:
             ],
             "zero_reaction": self.zero_reaction,
             "zero_net_force": self.zero_net_force,
-            "motions": [_motion_dict(m) for m in self.motions],
+            "motions": [_plain(m) for m in self.motions],
         }
 
 
@@ -128,35 +145,17 @@ def _spread(what: Any, touching: Bool[np.ndarray, " k"]) -> Any:
     return replace(wider, family=replace(family, ends=ends))
 
 
-def _motion_dict(motion: Motion) -> dict[str, Any]:
-    return {
-        "acceleration": motion.acceleration.tolist(),
-        "modes": list(motion.modes),
-        "forces": motion.forces.tolist(),
-        "forces_unique": motion.forces_unique,
-        "family": None if motion.family is None else _family_dict(motion.family),
-    }
-
-
-def _family_dict(family: Family) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "dimension": family.dimension,
-        "corners": family.corners.tolist(),
-        "rays": family.rays.tolist(),
-    }
-    if family.interval is not None and family.tangent is not None and family.base is not None:
-        content["c"] = [c if np.isfinite(c) else None for c in family.interval]
-        content["tangent"] = family.tangent.tolist()
-        content["base"] = family.base.tolist()
-        content["ends"] = [
-            None
-            if end is None
-            else {
-                "c": end.c,
-                "acceleration": end.acceleration.tolist(),
-                "modes": list(end.modes),
-                "forces": end.forces.tolist(),
-            }
-            for end in family.ends
-        ]
-    return content
+def _plain(value: Any) -> Any:
+    """Dictionaries, lists and numbers instead of dataclasses, tuples and arrays."""
+    if isinstance(value, Family) and value.interval is not None:
+        content = {"c" if f.name == "interval" else f.name: f.name for f in fields(value)}
+        return {key: _plain(getattr(value, name)) for key, name in content.items()}
+    if isinstance(value, Family):
+        return {n: _plain(getattr(value, n)) for n in ("dimension", "corners", "rays")}
+    if isinstance(value, PossibleMotion | End):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -8,9 +8,9 @@ plane. Here all four modes are tried, so that sliding and the cones that dip bel
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Bool, Float, Int, ScalarLike
+from stiction._base.arrays import Array, Bool, Float, Int, ScalarLike
 from stiction.motions._tolerance import ZERO
-from stiction.motions.kinematics import contact_kinematics
+from stiction.motions.kinematics import ContactTerms
 from stiction.motions.result import BREAK, SLIP_LEFT, SLIP_RIGHT, STICK, Verdict
 from stiction.motions.state import VELOCITY_TOLERANCE
 
@@ -31,17 +31,14 @@ class SingleContactMotions(eqx.Module):
 
 
 def single_contact_motions(
+    contact: ContactTerms,
     *,
-    arm: Float[Array, "2"],
-    normal: Float[Array, "2"],
     mass: ScalarLike,
     gyration_radius: ScalarLike,
     mu: ScalarLike,
     velocity: Float[Array, "3"],
     force: Float[Array, "2"],
     torque: ScalarLike,
-    curvature_body: ScalarLike = jnp.inf,
-    curvature_obstacle: ScalarLike = 0.0,
     velocity_tolerance: ScalarLike = VELOCITY_TOLERANCE,
 ) -> SingleContactMotions:
     r"""Every motion of a body with one contact.
@@ -53,27 +50,16 @@ def single_contact_motions(
     its zero the motions may be a continuum, and the verdict is ambiguous.
 
     Args:
-        arm: $r$, from the contact point to the center of mass [m].
-        normal: Unit normal from the obstacle into the body [-].
+        contact: Where and how the body touches, from `contact_terms`.
         mass: m [kg].
         gyration_radius: ρ [m].
         mu: Friction coefficient [-].
         velocity: $(v_x, v_y, \omega)$ of the center of mass [m/s, m/s, rad/s].
         force: Applied force, weight included [N].
         torque: Applied torque about the center of mass [N·m].
-        curvature_body: Of the body, infinite at a vertex [1/m].
-        curvature_obstacle: Of the obstacle, infinite at a vertex [1/m].
         velocity_tolerance: Relative speed below which a contact velocity counts as zero.
     """
     rho = gyration_radius
-    contact = contact_kinematics(
-        normal=(normal[0], normal[1]),
-        arm=(arm[0], arm[1]),
-        gyration_radius=rho,
-        velocity=(velocity[0], velocity[1], velocity[2]),
-        curvature_body=jnp.asarray(curvature_body, velocity.dtype),
-        curvature_obstacle=jnp.asarray(curvature_obstacle, velocity.dtype),
-    )
     nq, tq = contact.normal[2], contact.tangent[2]
     nn, tt, nt = 1 + nq**2, 1 + tq**2, nq * tq  # products of Δ_n n and v_f
     fx, fy, fq = force[0] / mass, force[1] / mass, torque / (rho * mass)

@@ -3,43 +3,77 @@ r"""Every possible motion of a spatial rigid body in frictional contact, by cont
 The planar method's question and verdicts in three dimensions, answered by `possible_accelerations`.
 """
 
-import numpy as np
-from jaxtyping import Float
+from dataclasses import dataclass
+from typing import Any
 
-from stiction._errors import InputError
-from stiction.motions.checks import (
+import numpy as np
+from jaxtyping import Bool, Float
+
+from stiction._base.checks import (
     Values,
     finite_array,
     friction_coefficients,
     positive,
     unit_vectors,
 )
+from stiction._base.errors import InputError
 from stiction.motions.enumeration import possible_accelerations
-from stiction.motions.result import Motions, Verdict
+from stiction.motions.result import Motions
 from stiction.motions.state import VELOCITY_TOLERANCE
 
 KINDS = ("vertex-on-face", "face-on-vertex", "edge-on-edge")
 
 
-def possible_spatial_motions(
+@dataclass(frozen=True)
+class SpatialBody:
+    """A rigid body in space and how it moves."""
+
+    mass: float  # m [kg]
+    inertia: Any  # about the center of mass in world axes, (3, 3), or its diagonal (3,) [kg·m²]
+    center: Any = (0.0, 0.0, 0.0)  # center of mass [m]
+    velocity: Any = (0.0, 0.0, 0.0)  # of the center of mass [m/s]
+    angular_velocity: Any = (0.0, 0.0, 0.0)  # [rad/s]
+
+    def __post_init__(self):
+        positive("mass", self.mass, "kg")
+        J = np.asarray(self.inertia, float)
+        J = np.diag(J) if J.shape == (3,) else finite_array("inertia", J, (3, 3))
+        if not np.allclose(J, J.T) or np.linalg.eigvalsh(J).min() <= 0:
+            given = np.asarray(self.inertia).tolist()
+            raise InputError(
+                f"`inertia` must be symmetric with principal values > 0 [kg·m²], got {given}"
+            )
+        object.__setattr__(self, "inertia", J)
+        for name in ("center", "velocity", "angular_velocity"):
+            object.__setattr__(self, name, finite_array(name, getattr(self, name), (3,)))
+
+
+@dataclass(frozen=True)
+class SpatialState:
+    """A spatial body and its contacts: everything that does not depend on the applied force."""
+
+    body: SpatialBody
+    jacobian: Float[np.ndarray, "k 3 6"]  # of each contact: two tangents, then the normal
+    bias: Float[np.ndarray, "k 3"]  # its acceleration when v does not change [m/s²]
+    contact_velocity: Float[np.ndarray, "k 3"]  # [m/s]
+    mu: Float[np.ndarray, " k"]
+    active: Bool[np.ndarray, " k"]  # neither approaching nor separating
+    colliding: Bool[np.ndarray, " k"]
+    rest_speed: float  # what counts as not sliding [m/s]
+
+
+def spatial_state(
+    body: SpatialBody,
     *,
-    mass: float,
-    inertia: Values,
     points: Values,
     normals: Values,
     mu: Values,
-    velocity: Values = (0.0, 0.0, 0.0),
-    angular_velocity: Values = (0.0, 0.0, 0.0),
-    force: Values = (0.0, 0.0, 0.0),
-    torque: Values = (0.0, 0.0, 0.0),
-    center: Values = (0.0, 0.0, 0.0),
     kinds: list[str] | tuple[str, ...] | None = None,
     body_edges: Values | None = None,
     obstacle_edges: Values | None = None,
-    directions: int = 8,
     velocity_tolerance: float = VELOCITY_TOLERANCE,
-) -> Motions:
-    r"""Every acceleration $(a, \alpha)$ of a rigid body that touches fixed obstacles.
+) -> SpatialState:
+    r"""A spatial body that touches fixed obstacles, checked.
 
     The gap of a contact accelerates by $n\cdot\ddot p + 2\dot n\cdot\dot p$, with p the body's
     point in contact and the normal n turning with what defines it: with nothing (a body vertex on a
@@ -47,79 +81,77 @@ def possible_spatial_motions(
     ($n \propto u_b \times u_o$, edge on edge).
 
     Args:
-        mass: m [kg].
-        inertia: About the center of mass in world axes, (3, 3), or its diagonal (3,) [kg·m²].
+        body: The body and how it moves.
         points: Contact points, (k, 3) [m].
         normals: From the obstacle into the body, (k, 3); made unit [-].
         mu: Friction coefficients, (k,) or one for all [-].
-        velocity: Of the center of mass [m/s].
-        angular_velocity: [rad/s].
-        force: Applied force, weight included [N].
-        torque: Applied torque about the center of mass [N·m].
-        center: Center of mass [m].
         kinds: One of `KINDS` for each contact; by default all vertex-on-face.
         body_edges: Direction of the body's edge at each contact, (k, 3); used by edge-on-edge.
-        obstacle_edges: Likewise of the obstacle's edge.
-        directions: Edges of the friction pyramid of a contact that does not slide.
+        obstacle_edges: Direction of the obstacle's edge at each contact, in the same way.
         velocity_tolerance: Relative speed below which a contact velocity counts as zero.
-
-    Returns:
-        The motions; `acceleration` is $(a_x, a_y, a_z, \alpha_x, \alpha_y, \alpha_z)$ and `forces`
-        are (normal, and along two tangents) [N].
     """
-    m, J = positive("mass", mass, "kg"), _inertia(inertia)
     p = finite_array("points", points, (-1, 3))
     k = len(p)
     n = unit_vectors("normals", normals, (k, 3))
-    friction = friction_coefficients("mu", mu, k)
-    v = finite_array("velocity", velocity, (3,))
-    omega = finite_array("angular_velocity", angular_velocity, (3,))
-    arm = p - finite_array("center", center, (3,))
+    v, omega, arm = body.velocity, body.angular_velocity, p - body.center
     kinds = ("vertex-on-face",) * k if kinds is None else tuple(kinds)
     n_dot = _normal_rates(kinds, body_edges, obstacle_edges, n, omega)
-
-    tangents = contact_tangents(n)
+    frame = np.concatenate([contact_tangents(n), n[:, None]], axis=1)
     v_p = v + np.cross(omega, arm)
-    centripetal = np.cross(omega, np.cross(omega, arm))
-    size = np.sqrt(np.linalg.eigvalsh(J).max() / m)
+    bias = np.einsum("kdx,kx->kd", frame, np.cross(omega, np.cross(omega, arm)))
+    bias[:, -1] += 2 * np.sum(n_dot * v_p, axis=1)
+    size = np.sqrt(np.linalg.eigvalsh(body.inertia).max() / body.mass)
     speed = velocity_tolerance * np.hypot(np.linalg.norm(v), size * np.linalg.norm(omega))
-    reach = np.hypot(1.0, np.linalg.norm(arm, axis=1) / size)
-    v_n = np.sum(n * v_p, axis=1)
-    inward = v_n < -speed * reach
-    if np.any(inward):
-        hits = {int(i): float(-v_n[i]) for i in np.flatnonzero(inward)}
-        return Motions(Verdict.COLLISION, collisions=hits)
-    active = v_n <= speed * reach
+    slow = speed * np.hypot(1.0, np.linalg.norm(arm, axis=1) / size)
+    u = np.einsum("kdx,kx->kd", frame, v_p)
+    return SpatialState(
+        body=body,
+        jacobian=np.concatenate([frame, np.cross(arm[:, None], frame)], axis=2),
+        bias=bias,
+        contact_velocity=u,
+        mu=friction_coefficients("mu", mu, k),
+        active=np.abs(u[:, -1]) <= slow,
+        colliding=u[:, -1] < -slow,
+        rest_speed=float(speed),
+    )
 
-    n_jacobian = np.concatenate([n, np.cross(arm, n)], axis=1)
-    t_jacobian = np.concatenate([tangents, np.cross(arm[:, None], tangents)], axis=2)
+
+def possible_spatial_motions(
+    state: SpatialState,
+    *,
+    force: Values = (0.0, 0.0, 0.0),
+    torque: Values = (0.0, 0.0, 0.0),
+    directions: int = 8,
+) -> Motions:
+    r"""Every acceleration $(a, \alpha)$ of a rigid body that touches fixed obstacles.
+
+    Args:
+        state: The body and its contacts, from `spatial_state`.
+        force: Applied force, weight included [N].
+        torque: Applied torque about the center of mass [N·m].
+        directions: Edges of the friction pyramid of a contact that does not slide.
+
+    Returns:
+        The motions; `acceleration` is $(a_x, a_y, a_z, \alpha_x, \alpha_y, \alpha_z)$ and `forces`
+        are along two tangents and the normal [N].
+    """
+    if np.any(state.colliding):
+        return Motions.collision(state.colliding, state.contact_velocity[:, -1])
+    J, omega, on = state.body.inertia, state.body.angular_velocity, state.active
     mass_matrix = np.zeros((6, 6))
-    mass_matrix[:3, :3], mass_matrix[3:, 3:] = m * np.eye(3), J
+    mass_matrix[:3, :3], mass_matrix[3:, 3:] = state.body.mass * np.eye(3), J
     moment = finite_array("torque", torque, (3,)) - np.cross(omega, J @ omega)
     answer = possible_accelerations(
         mass_matrix=mass_matrix,
         applied=np.concatenate([finite_array("force", force, (3,)), moment]),
-        normal_jacobian=n_jacobian[active],
-        tangent_jacobian=t_jacobian[active],
-        normal_bias=(np.sum(n * centripetal, axis=1) + 2 * np.sum(n_dot * v_p, axis=1))[active],
-        tangent_bias=np.einsum("ktx,kx->kt", tangents, centripetal)[active],
-        slip_velocity=np.einsum("ktx,kx->kt", tangents, v_p)[active],
-        mu=friction[active],
+        jacobian=state.jacobian[on],
+        bias=state.bias[on],
+        slip_velocity=state.contact_velocity[on, :-1],
+        mu=state.mu[on],
         directions=directions,
-        rest_speed=speed,
+        rest_speed=state.rest_speed,
     )
-    return answer.with_separated(active)
-
-
-def _inertia(value: Values) -> Float[np.ndarray, "3 3"]:
-    matrix = np.asarray(value, float)
-    matrix = np.diag(matrix) if matrix.shape == (3,) else finite_array("inertia", matrix, (3, 3))
-    if not np.allclose(matrix, matrix.T) or np.linalg.eigvalsh(matrix).min() <= 0:
-        raise InputError(
-            "`inertia` must be symmetric with principal values > 0 [kg·m²], got"
-            f" {np.asarray(value).tolist()}"
-        )
-    return matrix
+    return answer.with_separated(on)
 
 
 def contact_tangents(n: Float[np.ndarray, "k 3"]) -> Float[np.ndarray, "k 2 3"]:

@@ -2,26 +2,48 @@ r"""A planar body in contact: everything that does not depend on the applied for
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from stiction._errors import InputError
-from stiction.motions._tolerance import PARALLEL
-from stiction.motions.cells import ContactRows, cells
-from stiction.motions.checks import (
+from stiction._base.checks import (
     Values,
     finite_array,
     friction_coefficients,
     positive,
     unit_vectors,
 )
+from stiction._base.errors import InputError
+from stiction.motions._tolerance import PARALLEL
+from stiction.motions.cells import ContactRows, cells
 from stiction.motions.cone import PolyhedralCone, friction_edges
-from stiction.motions.kinematics import ContactKinematics, contact_kinematics, curvature_term
+from stiction.motions.kinematics import ContactTerms, contact_terms, curvature_term
 from stiction.motions.section import Cell
 
 # Relative speed below which a contact neither approaches, separates nor slides.
 VELOCITY_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class PlanarBody:
+    """A rigid body in the plane and how it moves."""
+
+    mass: float  # m [kg]
+    inertia: float  # about the center of mass, m ρ² [kg·m²]
+    center: Any = (0.0, 0.0)  # center of mass [m]
+    velocity: Any = (0.0, 0.0, 0.0)  # (v_x, v_y, ω) of the center of mass [m/s, m/s, rad/s]
+
+    def __post_init__(self):
+        positive("mass", self.mass, "kg")
+        positive("inertia", self.inertia, "kg·m²")
+        object.__setattr__(self, "center", finite_array("center", self.center, (2,)))
+        object.__setattr__(self, "velocity", finite_array("velocity", self.velocity, (3,)))
+
+    @property
+    def gyration_radius(self) -> float:
+        """ρ [m]."""
+        return float(np.sqrt(self.inertia / self.mass))
 
 
 @dataclass(frozen=True)
@@ -37,11 +59,9 @@ class ContactState:
     center: Float[np.ndarray, "2"]  # [m]
     points: Float[np.ndarray, "k 2"]  # [m]
     unit_normals: Float[np.ndarray, "k 2"]  # from the obstacle into the body
-    mu: Float[np.ndarray, " k"]
     velocity: Float[np.ndarray, "3"]  # (v_x, v_y, ω), less what the tolerance ignores
     active: Bool[np.ndarray, " k"]  # neither approaching nor separating
     normal_speed: Float[np.ndarray, " k"]  # [m/s], exactly 0 where active
-    slip: Float[np.ndarray, " k"]  # sign of the sliding velocity, exactly 0 at rest
     rows: ContactRows  # of all contacts
 
     @property
@@ -53,7 +73,7 @@ class ContactState:
     def active_rows(self) -> ContactRows:
         """The rows of the contacts that can press."""
         r, a = self.rows, self.active
-        return ContactRows(r.normals[a], r.tangents[a], r.h[a], r.g[a], r.slip[a], r.mu[a], r.scale)
+        return ContactRows(r.tangents[a], r.normals[a], r.g[a], r.h[a], r.slip[a], r.mu[a], r.scale)
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -63,12 +83,14 @@ class ContactState:
     @cached_property
     def sheets(self) -> Float[np.ndarray, "k 2 3"]:
         r"""The two edges $\Delta_n n \pm \mu v_f$ of each contact's friction cone (4.3)."""
-        return friction_edges(self.rows.normals, self.rows.tangents, self.rows.mu)
+        return friction_edges(self.rows.tangents, self.rows.normals, self.rows.mu)
 
     @cached_property
     def cone(self) -> PolyhedralCone:
-        """The composite friction cone (5.2): of the active contacts, and where one slides, of the
-        edge that opposes it."""
+        """The composite friction cone (5.2) of the active contacts.
+
+        A contact that slides takes part with the edge that opposes it.
+        """
         r = self.active_rows
         return PolyhedralCone.from_edges(r.edges(r.slip <= 0, r.slip >= 0))
 
@@ -79,14 +101,11 @@ class ContactState:
 
 
 def contact_state(
+    body: PlanarBody,
     *,
-    mass: float,
-    inertia: float,
     points: Values,
     normals: Values,
     mu: Values,
-    velocity: Values = (0.0, 0.0, 0.0),
-    center: Values = (0.0, 0.0),
     curvature_body: Values = np.inf,
     curvature_obstacle: Values = 0.0,
     velocity_tolerance: float = VELOCITY_TOLERANCE,
@@ -94,39 +113,32 @@ def contact_state(
     r"""A planar body in contact, checked.
 
     Args:
-        mass: m [kg].
-        inertia: About the center of mass, $m\rho^2$ [kg·m²].
+        body: The body and how it moves.
         points: Contact points, (k, 2) [m].
         normals: Normals from the obstacle into the body, (k, 2); made unit [-].
         mu: Friction coefficients, (k,) or one for all [-].
-        velocity: $(v_x, v_y, \omega)$ of the center of mass [m/s, m/s, rad/s].
-        center: Center of mass [m].
-        curvature_body: Of the body at each contact, > 0 where convex [1/m]. Infinite (the default)
-            is a vertex, 0 a straight edge.
-        curvature_obstacle: Of the obstacle at each contact [1/m]. 0 (the default) is straight.
+        curvature_body: Curvature of the body at each contact, > 0 where convex [1/m]. Infinite
+            (the default) is a vertex, 0 a straight edge.
+        curvature_obstacle: Curvature of the obstacle at each contact [1/m]. 0 (the default) is a
+            straight edge.
         velocity_tolerance: Relative speed below which a contact velocity counts as zero.
 
     Raises:
         InputError: If a value cannot be; the message names it.
     """
-    mass, inertia = positive("mass", mass, "kg"), positive("inertia", inertia, "kg·m²")
     points = finite_array("points", points, (-1, 2))
     k = len(points)
     unit = unit_vectors("normals", normals, (k, 2))
     mu = friction_coefficients("mu", mu, k)
     kb, ko = _curvatures(curvature_body, curvature_obstacle, k)
-    velocity, center = (
-        finite_array("velocity", velocity, (3,)),
-        finite_array("center", center, (2,)),
-    )
     if not 0 <= velocity_tolerance < 1:
         raise InputError(f"`velocity_tolerance` must lie in [0, 1), got {velocity_tolerance!r}")
 
-    rho = np.sqrt(inertia / mass)
+    rho, arm = body.gyration_radius, body.center - points
+    in_configuration_space = np.array([1.0, 1.0, rho])
 
-    def kinematics(v: Float[np.ndarray, "3"]) -> ContactKinematics:
-        arm = center - points
-        return contact_kinematics(
+    def terms(v: Float[np.ndarray, "3"]) -> ContactTerms:
+        return contact_terms(
             normal=(unit[:, 0], unit[:, 1]),
             arm=(arm[:, 0], arm[:, 1]),
             gyration_radius=rho,
@@ -135,33 +147,31 @@ def contact_state(
             curvature_obstacle=ko,
         )
 
-    motion = kinematics(velocity)
-    rows, tangents = np.stack(motion.normal, axis=1), np.stack(motion.tangent, axis=1)
-    row_length = np.linalg.norm(rows, axis=1)
-    speed = velocity_tolerance * float(np.linalg.norm(velocity * [1.0, 1.0, rho]))
-    active = np.abs(motion.normal_velocity) <= speed * row_length
+    given = terms(body.velocity)
+    tangents, normals = np.stack(given.tangent, axis=1), np.stack(given.normal, axis=1)
+    velocity = body.velocity * in_configuration_space
+    speed = velocity_tolerance * float(np.linalg.norm(velocity))
+    active = np.abs(given.normal_velocity) <= speed * np.linalg.norm(normals, axis=1)
     # What the tolerance ignores is removed, so that kept contacts are kept exactly.
-    velocity = _tangential(velocity * [1.0, 1.0, rho], rows[active], speed) / [1.0, 1.0, rho]
-    motion = kinematics(velocity)
-    sliding = np.abs(motion.tangent_velocity) > speed * np.linalg.norm(tangents, axis=1)
-    slip = np.where(sliding, np.sign(motion.tangent_velocity), 0.0)
+    velocity = _tangential(velocity, normals[active], speed) / in_configuration_space
+    kept = terms(velocity)
+    sliding = np.abs(kept.tangent_velocity) > speed * np.linalg.norm(tangents, axis=1)
+    slip = np.where(sliding, np.sign(kept.tangent_velocity), 0.0)
     spin = np.abs(velocity[2])
-    reach = np.linalg.norm(center - points, axis=1)
-    terms = spin * (np.linalg.norm(velocity[:2]) + spin * np.maximum(reach, rho))
-    terms = terms + np.abs(curvature_term(kb, ko, motion.tangent_velocity, 0.0 * velocity[2]))
-    scale = float(np.max(terms, where=active, initial=0.0))
+    reach = np.linalg.norm(arm, axis=1)
+    sizes = spin * (np.linalg.norm(velocity[:2]) + spin * np.maximum(reach, rho))
+    sizes = sizes + np.abs(curvature_term(kb, ko, kept.tangent_velocity, 0.0 * velocity[2]))
+    scale = float(np.max(sizes, where=active, initial=0.0))
     return ContactState(
-        mass=mass,
-        gyration_radius=float(rho),
-        center=center,
+        mass=float(body.mass),
+        gyration_radius=rho,
+        center=body.center,
         points=points,
         unit_normals=unit,
-        mu=mu,
         velocity=velocity,
         active=active,
-        normal_speed=np.where(active, 0.0, motion.normal_velocity),
-        slip=slip,
-        rows=ContactRows(rows, tangents, motion.h, motion.g, slip, mu, scale),
+        normal_speed=np.where(active, 0.0, kept.normal_velocity),
+        rows=ContactRows(tangents, normals, kept.g, kept.h, slip, mu, scale),
     )
 
 

@@ -5,13 +5,18 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from stiction.agility import JumpControl, Stance
-from stiction.agility.directions import AccelerationSet
-from stiction.agility.postures import stance_gaps
-from stiction.agility.study import Correlation, Field, Study
+from stiction.agility import (
+    AccelerationSet,
+    CapabilityField,
+    Correlation,
+    JumpControl,
+    JumpStudy,
+    Stance,
+    stance_gaps,
+)
+from stiction.engines import Trajectory
 from stiction.report.figures import COLORS, new_figure
-from stiction.report.strobe import draw_strobe
-from stiction.scenes.run import Run
+from stiction.report.strobe import draw_strobe, plane_pairs
 
 
 def polytope_figure(found: AccelerationSet, direction: np.ndarray, value: float | None):
@@ -62,9 +67,7 @@ def posture_figure(stance: Stance, q: np.ndarray, direction: np.ndarray, titles:
     """Postures side by side, with the direction that counts."""
     n = len(q)
     figure, axes = new_figure(1, n, figsize=(4.2 * n, 4.0), squeeze=False)
-    planes = stance.contacts.planes
-    ground = [(np.asarray(p), np.asarray(R)[:, 2]) for p, R in
-              zip(planes.position, planes.rotation, strict=True)]  # fmt: skip
+    ground = plane_pairs(stance.contacts.planes)
     for axis, posture, title in zip(axes[0], q, titles, strict=True):
         draw_strobe(
             axis,
@@ -81,7 +84,7 @@ def posture_figure(stance: Stance, q: np.ndarray, direction: np.ndarray, titles:
     return figure
 
 
-def field_figure(field: Field, *, marks: dict[str, tuple[float, float]] | None = None):
+def field_figure(field: CapabilityField, *, marks: dict[str, tuple[float, float]] | None = None):
     """Capability over two joints: by the motors alone, and while contacts hold."""
     figure, axes = new_figure(1, 2, figsize=(10.0, 4.4), sharey=True)
     top = np.nanpercentile(field.motors, 98)
@@ -102,7 +105,7 @@ def field_figure(field: Field, *, marks: dict[str, tuple[float, float]] | None =
     return figure
 
 
-def sampling_figure(study: Study, x: np.ndarray, y: np.ndarray, names: tuple[str, str]):
+def sampling_figure(study: JumpStudy, x: np.ndarray, y: np.ndarray, names: tuple[str, str]):
     """All postures that were tried, by what became of them (Figure 6.2)."""
     figure, axis = new_figure(figsize=(6.4, 4.8))
     stayed = ~study.outcome.left & ~study.timeout
@@ -120,7 +123,7 @@ def sampling_figure(study: Study, x: np.ndarray, y: np.ndarray, names: tuple[str
     return figure
 
 
-def duration_figure(study: Study, found: Correlation):
+def duration_figure(study: JumpStudy, found: Correlation):
     """Stance duration against capability (Figure 6.3)."""
     figure, axis = new_figure()
     kept = study.stood & (study.motors > 0)
@@ -131,7 +134,7 @@ def duration_figure(study: Study, found: Correlation):
     return figure
 
 
-def partial_figure(study: Study, x: np.ndarray, y: np.ndarray, names: tuple[str, str]):
+def partial_figure(study: JumpStudy, x: np.ndarray, y: np.ndarray, names: tuple[str, str]):
     """Jumps by posture: colour is stance duration, size capability (Figure 6.4)."""
     figure, axis = new_figure(figsize=(6.8, 4.8))
     kept = study.outcome.left & (study.motors > 0)
@@ -143,7 +146,7 @@ def partial_figure(study: Study, x: np.ndarray, y: np.ndarray, names: tuple[str,
     return figure
 
 
-def jump_heights(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def jump_heights(run: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Places of the point [m], height of the lowest foot [m], distance to the goal [m]."""
     control: JumpControl = run.control
     stance = control.stance
@@ -153,41 +156,36 @@ def jump_heights(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     def at(q):
         return stance.position(q), jnp.min(stance_gaps(stance, q))
 
-    x, foot = (np.asarray(a) for a in at(jnp.asarray(run.trajectory.q)))
+    x, foot = (np.asarray(a) for a in at(jnp.asarray(run.q)))
     return x, foot, np.linalg.norm(x - np.asarray(control.goal), axis=1)
 
 
-def height_figure(run: Run):
-    """Heights of the point and of the foot against time."""
-    x, foot, _ = jump_heights(run)
-    figure, axis = new_figure()
-    axis.plot(run.trajectory.time, x[:, 2], label="body")
-    axis.plot(run.trajectory.time, foot, label="foot")
-    axis.set(xlabel="time [s]", ylabel="height [m]")
-    axis.legend()
-    return figure
-
-
-def path_figure(run: Run):
-    """Path of the point in the vertical plane, with the direction wanted."""
+def path_figure(run: Trajectory):
+    """Path of the point in space and in the vertical plane, with the direction wanted."""
     x, _, _ = jump_heights(run)
     goal = np.asarray(run.control.goal)
-    figure, axis = new_figure(figsize=(5.6, 4.6))
-    axis.plot(x[:, 0], x[:, 2], label="body")
+    figure, _ = new_figure(figsize=(10.0, 4.6))
+    figure.clear()
+    space, plane = figure.add_subplot(1, 2, 1, projection="3d"), figure.add_subplot(1, 2, 2)
     reach = max(np.nanmax(np.linalg.norm(x - x[0], axis=1)), 0.02)
     line = np.stack([x[0], x[0] + reach * (goal - x[0]) / np.linalg.norm(goal - x[0])])
-    axis.plot(line[:, 0], line[:, 2], "--", color="0.4", label="towards the goal")
-    axis.plot(*x[0, [0, 2]], "o", ms=5, color=COLORS[2])
-    axis.set(xlabel="x [m]", ylabel="z [m]", aspect="equal")
-    axis.legend()
+    for axis, rows in ((space, [0, 1, 2]), (plane, [0, 2])):
+        axis.plot(*x[:, rows].T, label="body")
+        axis.plot(*line[:, rows].T, "--", color="0.4", label="towards the goal")
+        axis.plot(*x[:1, rows].T, "o", ms=5, color=COLORS[2])
+    space.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
+    space.set_aspect("equal")
+    space.locator_params(nbins=4)
+    plane.set(xlabel="x [m]", ylabel="z [m]", aspect="equal")
+    plane.legend()
     return figure
 
 
-def error_figure(runs: dict[str, Run]):
+def error_figure(runs: dict[str, Trajectory]):
     """Distance to the goal against time."""
     figure, axis = new_figure()
     for name, run in runs.items():
-        axis.plot(run.trajectory.time, jump_heights(run)[2], label=name)
+        axis.plot(run.time, jump_heights(run)[2], label=name)
     axis.set(xlabel="time [s]", ylabel="distance to the goal [m]")
     axis.legend()
     return figure

@@ -2,56 +2,55 @@
 
 from collections.abc import Mapping
 
-import jax
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from stiction.mechanism import Mechanism, world_poses
-from stiction.mechanism.mechanism import GREY
+from stiction.engines import Trajectory, poses_at, rest_time
+from stiction.mechanism import GREY, Mechanism
 from stiction.report.meshes import Triangles, drawn, field_mesh
-from stiction.report.player import Animation, Event, Plane, Shape, Trail
+from stiction.report.player import Animation, Mark, Plane, Shape, Trail
 from stiction.report.player.animation import SIZES
-from stiction.scenes.reactions import world_forces
-from stiction.scenes.run import Run
+from stiction.report.player.payload import MOST_FRAMES
+from stiction.report.run_path import sampled_forces, through_events, world_impulses
 
 _MAX_TRAILS = 4
 
 
-def animation(run: Run, meshes: Mapping[int, Triangles]) -> Animation:
+def animation(run: Trajectory, meshes: Mapping[int, Triangles]) -> Animation:
     """The motion of a run, to be played in its report, with the meshes of its shapes."""
-    mechanism, trajectory = run.mechanism, run.trajectory
-    finite = np.isfinite(np.asarray(trajectory.q)).all(axis=1)
-    forces = world_forces(run)
-    poses = jax.jit(jax.vmap(lambda q: world_poses(mechanism, q)))(trajectory.q[finite])
+    mechanism, path = run.mechanism, through_events(run).thinned(4 * MOST_FRAMES)
+    position, rotation = poses_at(mechanism, path.q)
     return Animation(
-        time=np.asarray(trajectory.time)[finite],
+        time=path.time,
         shapes=[
             *shapes_of(mechanism, planes=run.contacts is None, meshes=meshes),
             *_field(run),
         ],
-        positions=np.array(poses.position),
-        quaternions=_quaternions(np.array(poses.rotation)),
+        positions=position,
+        quaternions=_quaternions(rotation),
         trails=_trails(mechanism),
         ground=_ground(run),
-        events=[Event(e.time, e.kind, e.contact or e.note) for e in run.events],
-        forces=None if forces is None else forces[finite],
+        events=[Mark(e.time, e.kind, e.contact or e.note) for e in run.events()],
+        forces=sampled_forces(run, path),
+        impulses=world_impulses(run),
+        rest=rest_time(run),
     )
 
 
-def _field(run: Run) -> list[Shape]:
+def _field(run: Trajectory) -> list[Shape]:
     """Ground that is not flat."""
     field = None if run.contacts is None else run.contacts.field
     return [] if field is None else [field_mesh(field)]
 
 
-def _ground(run: Run) -> list[Plane]:
+def _ground(run: Trajectory) -> list[Plane]:
     """The planes that are touched, tilted as they were; the model's own are shapes otherwise."""
     if run.contacts is None:
         return [] if "plane" in run.mechanism.shapes.kinds else [Plane()]
     planes = run.contacts.planes
     return [
-        Plane(np.asarray(p), np.asarray(R)[:, 2])
-        for p, R in zip(planes.position, planes.rotation, strict=True)
+        Plane(p, R[:, 2])
+        for p, R in zip(*map(np.asarray, (planes.position, planes.rotation)), strict=True)
     ]
 
 

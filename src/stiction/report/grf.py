@@ -6,16 +6,22 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from stiction.biped.bones import bones
-from stiction.biped.comparison import Comparison
-from stiction.biped.export import to_dataset, write_csv, write_external_loads
-from stiction.biped.reactions import GroundReactions
-from stiction.biped.subject import MechanismPoses
-from stiction.biped.summary import describe_filter, summarize
+from stiction.biped import (
+    Comparison,
+    FootLoads,
+    GroundReactions,
+    MechanismPoses,
+    describe_filter,
+    foot_loads,
+    summarize,
+)
 from stiction.report import grf_figures
-from stiction.report.figures import save_figure
+from stiction.report.figures import add_figures
+from stiction.report.grf_files import foot_columns, write_external_loads
+from stiction.report.output import OutputDirectory
 from stiction.report.page import Report
 from stiction.report.player import Animation, Plane, Shape
+from stiction.report.stick_figure import bones
 
 _BONE = 0.02  # m, the radius of a stick figure's limbs
 _SPLITS = {
@@ -28,69 +34,56 @@ _SPLITS = {
 
 
 def write_grf(
-    reactions: GroundReactions, comparison: Comparison | None, directory, title: str
+    reactions: GroundReactions,
+    comparison: Comparison | None,
+    summary: dict[str, Any],
+    directory: OutputDirectory,
+    title: str,
 ) -> Path:
-    """Write everything into an `OutputDirectory`; return the report's path."""
-    to_dataset(reactions).to_netcdf(directory.file("grf.nc"), engine="h5netcdf")
-    summary = summarize(reactions, comparison)
+    """Write everything that was computed and its `summary`; return the report's path."""
+    directory.netcdf("grf.nc", reactions.to_dataset())
     measured = comparison.measured if comparison else None
     report = Report(title)
-    report.animation(animation(reactions))
+    loads = foot_loads(reactions, None, "motion")
+    with report.beside(animation(reactions, loads)):
+        add_figures(report, directory, grf_figures.reaction_figures(reactions, measured))
+    if reactions.feet:
+        columns = foot_columns(reactions, loads)
+        values = np.stack(list(columns.values()), axis=1)
+        rows = ([f"{x:.9g}" for x in row] for row in values)
+        directory.csv("feet.csv", [dict(zip(columns, row, strict=True)) for row in rows])
+        with directory.file("grf.mot") as table, directory.file("grf.xml") as setup:
+            write_external_loads(reactions, loads, table, setup)
     report.heading("In numbers")
-    report.table(_numbers(reactions, summary))
+    report.table(reaction_rows(reactions, summary))
     if comparison is not None:
         report.heading("Against the force plates")
-        report.table(_rounded(comparison.components))
+        report.table(rounded(comparison.components))
         if comparison.pressure:
             report.text("Centre of pressure, computed less measured:")
-            report.table(_rounded(comparison.pressure))
-    figures = {"total": (grf_figures.total_force(reactions, measured), "Force of all feet")}
-    if reactions.feet:
-        write_csv(reactions, directory.file("feet.csv"))
-        write_external_loads(reactions, directory.file("grf.mot"), directory.file("grf.xml"))
-        figures |= {
-            "feet": (
-                grf_figures.foot_forces(reactions, measured),
-                "Force of each foot. Shaded: more than one foot is down, and mechanics alone does"
-                " not say which bears what",
-            ),
-            "pressure": (
-                grf_figures.pressure_paths(reactions, measured),
-                "Centre of pressure under each foot, seen from above, while it bears a tenth of the"
-                " weight",
-            ),
-            "functional": (
-                grf_figures.functional_coordinates(reactions),
-                "Functional coordinates of the soles' points and their rates; shaded while the foot"
-                " bears load",
-            ),
-        }
-    report.heading("Figures")
-    for name, (figure, caption) in figures.items():
-        report.figure(save_figure(figure, directory, name)[-1], caption)
+            report.table(rounded(comparison.pressure))
     if comparison is not None and comparison.stances:
         report.heading("Peaks of the vertical force")
-        report.table(_rounded(comparison.stances))
+        report.table(rounded(comparison.stances))
     report.heading("What was assumed, mended or left out")
     for note in summary["notes"] or ["nothing"]:
         report.text(note)
-    return report.write(directory.file("report.html"))
+    return directory.page(report)
 
 
-def animation(reactions: GroundReactions) -> Animation:
+def animation(reactions: GroundReactions, loads: FootLoads) -> Animation:
     """The motion as a figure that plays, with an arrow for each foot's force."""
-    subject, shares = reactions.subject, reactions.shares
+    subject = reactions.subject
     poses = subject.poses(reactions.motion.q)
     rotation = Rotation.from_matrix(poses.rotation.reshape(-1, 3, 3))
     turned = rotation.as_quat(scalar_first=True).reshape(len(reactions.time), -1, 4)
     forces = None
     if reactions.feet:
-        at = np.where(shares.down[..., None], shares.pressure, 0.0)
-        forces = np.concatenate([at, shares.foot_force], axis=-1)
+        forces = np.nan_to_num(np.concatenate([loads.point, loads.force], axis=-1))
     up = int(np.argmax(np.abs(reactions.axes.up)))
     level = float(np.median(reactions.touch.level)) if reactions.feet else reactions.ground
     return Animation(
-        time=reactions.time - reactions.time[0],
+        time=reactions.time,
         shapes=_look(reactions),
         positions=np.asarray(poses.position),
         quaternions=turned,
@@ -127,7 +120,11 @@ def _look(reactions: GroundReactions) -> list[Shape]:
     return shapes
 
 
-def _numbers(reactions: GroundReactions, summary: dict[str, Any]) -> list[dict[str, str]]:
+def reaction_rows(
+    reactions: GroundReactions, summary: dict[str, Any] | None = None
+) -> list[dict[str, str]]:
+    """Who moved, how it was recorded and what was assumed, as a table for people."""
+    summary = summarize(reactions, None) if summary is None else summary
     rows = {
         "subject": f"{summary['subject']}, {summary['mass']:.5g} kg",
         "recording": f"{summary['start']:.4g} to {summary['end']:.4g} s,"
@@ -146,13 +143,16 @@ def _numbers(reactions: GroundReactions, summary: dict[str, Any]) -> list[dict[s
     return [{"quantity": k, "value": v} for k, v in rows.items()]
 
 
-def _rounded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def rounded(rows: list[dict[str, Any]], most: int = 2) -> list[dict[str, Any]]:
+    """Rows for people: numbers with as many digits as their unit bears, nothing for nan."""
+
     def cell(name: str, value: Any) -> Any:
         if not isinstance(value, float):
             return value
         if not np.isfinite(value):
             return ""
-        digits = 3 if "corr" in name or "[s]" in name else 2 if "%" in name else 0
+        whole = "[N]" in name or "[mm]" in name
+        digits = 3 if "corr" in name or "[s]" in name else 0 if whole else most
         return f"{value:.{digits}f}"
 
     return [{k: cell(k, v) for k, v in row.items()} for row in rows]

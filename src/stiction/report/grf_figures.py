@@ -1,9 +1,12 @@
 """Figures of ground reactions: forces of the feet, paths of pressure, functional coordinates."""
 
+from typing import Any
+
 import numpy as np
 
-from stiction.biped.measured import Measured
-from stiction.biped.reactions import GroundReactions
+from stiction.biped import GroundReactions, Measured
+from stiction.report.charts import INK, Chart, Line, Panel
+from stiction.report.charts.chart import spans_where
 from stiction.report.figures import COLORS, new_figure
 
 MEASURED = {"color": "0.15", "linewidth": 1.2}
@@ -29,41 +32,61 @@ def legend_above(figure, axis) -> None:
         figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
 
 
-def foot_forces(reactions: GroundReactions, measured: Measured | None = None):
-    """Each foot's force in three directions, measured ones beneath."""
-    feet = reactions.feet
-    figure, axes = new_figure(
-        3, len(feet), sharex=True, sharey="row", squeeze=False, figsize=(4.2 * len(feet), 6.4)
-    )
-    for k, foot in enumerate(feet):
-        for row, (name, along) in enumerate(directions(reactions).items()):
-            axis = axes[row, k]
-            shade(axis, reactions.time, reactions.shares.down.sum(axis=1) > 1)
-            if measured is not None:
-                axis.plot(
-                    measured.time, measured.feet[:, k] @ along, **MEASURED, label="force plate"
-                )
-            force = reactions.shares.foot_force[:, k] @ along
-            axis.plot(reactions.time, force, color=COLORS[0], label="from motion")
-            if k == 0:
-                axis.set_ylabel(f"{name} [N]")
-        axes[0, k].set_title(f"{foot} foot")
-        axes[-1, k].set_xlabel("time [s]")
-    legend_above(figure, axes[0, 0])
-    return figure
+def reaction_figures(
+    reactions: GroundReactions, measured: Measured | None = None
+) -> dict[str, tuple[Any, str]]:
+    """The charts and figures of ground reactions, with captions; measured ones beneath."""
+    figures: dict[str, tuple[Any, str]] = {
+        "total": (total_force(reactions, measured), "Force of all feet")
+    }
+    if reactions.feet:
+        figures |= {
+            "feet": (
+                foot_forces(reactions, measured),
+                "Force of each foot. Shaded: more than one foot is down, and mechanics alone does"
+                " not say which bears what",
+            ),
+            "pressure": (
+                pressure_paths(reactions, measured),
+                "Centre of pressure under each foot, seen from above, while it bears a tenth of the"
+                " weight",
+            ),
+            "functional": (
+                functional_coordinates(reactions),
+                "Functional coordinates of the soles' points and their rates; shaded while the foot"
+                " bears load",
+            ),
+        }
+    return figures
 
 
-def total_force(reactions: GroundReactions, measured: Measured | None = None):
+def _beside(force: np.ndarray, measured: Measured | None, plate: np.ndarray | None) -> list[Line]:
+    """A force from motion, over what a plate measured."""
+    lines = [Line("from motion", force, color=0)]
+    if measured is not None and plate is not None:
+        lines.insert(0, Line("force plate", plate, color=INK, x=measured.time))
+    return lines
+
+
+def foot_forces(reactions: GroundReactions, measured: Measured | None = None) -> Chart:
+    """Each foot's force in three directions."""
+    both = spans_where(reactions.time, reactions.shares.down.sum(axis=1) > 1)
+    panels = []
+    for k, foot in enumerate(reactions.feet):
+        for name, along in directions(reactions).items():
+            plate = None if measured is None else measured.feet[:, k] @ along
+            lines = _beside(reactions.shares.foot_force[:, k] @ along, measured, plate)
+            panels.append(Panel(f"{name} [N]", lines, f"{foot} foot", both))
+    return Chart(reactions.time, panels)
+
+
+def total_force(reactions: GroundReactions, measured: Measured | None = None) -> Chart:
     """The force of all feet together."""
-    figure, axes = new_figure(3, sharex=True, figsize=(6.4, 5.6))
-    for axis, (name, along) in zip(axes, directions(reactions).items(), strict=True):
-        if measured is not None:
-            axis.plot(measured.time, measured.total @ along, **MEASURED, label="force plates")
-        axis.plot(reactions.time, reactions.force @ along, color=COLORS[0], label="from motion")
-        axis.set_ylabel(f"{name} [N]")
-    axes[-1].set_xlabel("time [s]")
-    legend_above(figure, axes[0])
-    return figure
+    panels = []
+    for name, along in directions(reactions).items():
+        plate = None if measured is None else measured.total @ along
+        panels.append(Panel(f"{name} [N]", _beside(reactions.force @ along, measured, plate)))
+    return Chart(reactions.time, panels)
 
 
 def pressure_paths(reactions: GroundReactions, measured: Measured | None = None):
@@ -100,28 +123,19 @@ def pressure_paths(reactions: GroundReactions, measured: Measured | None = None)
     return figure
 
 
-def functional_coordinates(reactions: GroundReactions):
+def functional_coordinates(reactions: GroundReactions) -> Chart:
     """Height and speeds of the soles' points, rodic's functional coordinates and their rates."""
-    feet, touch = reactions.feet, reactions.touch
-    figure, axes = new_figure(
-        2, len(feet), sharex=True, sharey="row", squeeze=False, figsize=(4.2 * len(feet), 5.0)
-    )
-    names = reactions.subject.soles.names
-    soles = np.array(reactions.subject.soles.feet)
-    colors: dict[str, str] = {}  # a point has one colour on all feet
-    for k, foot in enumerate(feet):
-        down = reactions.shares.down[:, k]
-        for axis in axes[:, k]:
-            shade(axis, reactions.time, down)
-        for i in np.flatnonzero(soles == foot):
-            label = names[i].removeprefix(f"{foot}_").replace("_", " ")
-            color = colors.setdefault(label, COLORS[len(colors) % len(COLORS)])
-            style = {"linewidth": 1.1, "color": color, "label": label}
-            axes[0, k].plot(reactions.time, touch.gap[:, i] * 100, **style)
-            axes[1, k].plot(reactions.time, np.linalg.norm(touch.rate[:, i], axis=-1), **style)
-        axes[0, k].set_title(f"{foot} foot")
-        axes[1, k].set_xlabel("time [s]")
-    axes[0, 0].set_ylabel("height above rest [cm]")
-    axes[1, 0].set_ylabel("speed over ground [m/s]")
-    legend_above(figure, axes[0, 0])
-    return figure
+    touch, soles = reactions.touch, reactions.subject.soles
+    panels = []
+    for k, foot in enumerate(reactions.feet):
+        down = spans_where(reactions.time, reactions.shares.down[:, k])
+        points = np.flatnonzero(np.array(soles.feet) == foot)
+        names = [soles.names[i].removeprefix(f"{foot}_").replace("_", " ") for i in points]
+        speed = np.linalg.norm(touch.rate[:, points], axis=-1)
+        for label, values in (
+            ("height above rest [cm]", 100 * touch.gap[:, points]),
+            ("speed over ground [m/s]", speed),
+        ):
+            lines = [Line(name, y) for name, y in zip(names, values.T, strict=True)]
+            panels.append(Panel(label, lines, f"{foot} foot", down))
+    return Chart(reactions.time, panels)

@@ -1,34 +1,44 @@
 """What an identification leaves behind: tables, figures and a page."""
 
 import html
-import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stiction.identify import DesignedTest, Export, Identification
-from stiction.identify.result import Trace
-from stiction.report.figures import COLORS, new_figure, save_figure
+from stiction.identify import ContactSetup, DesignedTest, Export, Identification, Trace, write_log
+from stiction.report.charts import Chart, Line, Panel
+from stiction.report.charts.chart import spans_where
+from stiction.report.figures import COLORS, add_figures, new_figure
+from stiction.report.output import OutputDirectory
 from stiction.report.page import Report
-from stiction.report.rollouts import rollout_figures, write_rollouts
+from stiction.report.rollouts import rollout_dataset, rollout_figures
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _FORCES = ("force x", "force y", "force z")
 _MOMENTS = ("moment x", "moment y", "moment z")
 
 
 def write_identification(
-    found: Identification, title: str, directory, exported: Export | None = None
+    found: Identification, title: str, directory: OutputDirectory, exported: Export | None = None
 ) -> Path:
-    """Write tables, figures and the report into an `OutputDirectory`; return the report's path."""
-    _write_parameters(found, directory.file("parameters.csv"))
+    """Write tables, figures and the report; return the report's path."""
+    directory.csv("parameters.csv", _parameter_cells(found))
     if found.traces:
-        _write_samples(found, directory.file("samples.nc"))
+        directory.netcdf("samples.nc", _samples(found))
     report = Report(title, f"{found.method}; intervals of {100 * found.confidence:g} %")
     report.heading("Parameters")
     report.table(parameter_rows(found))
     for sentence in found.warnings:
         report.text(f"Note: {sentence}.")
+    for sentence in found.caveats:
+        report.text(f"Taken for granted: {sentence}.")
+    if "nuisances" in found.notes:
+        report.heading("What the setup may have wrong")
+        report.table(nuisance_rows(found))
     report.heading("Fit")
     report.table(_fit_rows(found))
     if found.tests:
@@ -36,25 +46,25 @@ def write_identification(
         report.table(found.tests + test_statistics(found.tests))
     if exported is not None:
         _add_export(exported, report, directory)
-    if is_rollouts := "rollout.measured" in found.curves:
-        write_rollouts(found, directory.file("rollouts.nc"))
-    figures = (
-        _contact_figures(found)
-        if found.traces
-        else rollout_figures(found)
-        if is_rollouts
-        else _curve_figures(found)
-    )
+    if "rollout.measured" in found.curves:
+        directory.netcdf("rollouts.nc", rollout_dataset(found))
+    figures = identification_figures(found)
     if figures:
         report.heading("Figures")
-    for name, (figure, caption) in figures.items():
-        report.figure(save_figure(figure, directory, name)[-1], caption)
-    return report.write(directory.file("report.html"))
+    add_figures(report, directory, figures)
+    return directory.page(report)
 
 
-def _add_export(exported: Export, report: Report, directory) -> None:
+def identification_figures(found: Identification) -> dict[str, tuple[Any, str]]:
+    """The charts and figures of an identification, with captions."""
+    if found.traces:
+        return _contact_figures(found)
+    return rollout_figures(found) if "rollout.measured" in found.curves else _curve_figures(found)
+
+
+def _add_export(exported: Export, report: Report, directory: OutputDirectory) -> None:
     suffix = "json" if exported.engine == "json" else "xml"
-    directory.file(f"export.{suffix}").write_text(exported.text, encoding="utf-8")
+    directory.text(f"export.{suffix}", exported.text)
     report.heading(f"Export: {exported.engine}")
     report.raw(f"<pre>{html.escape(exported.text)}</pre>")
     report.text(f"{exported.replay}.")
@@ -81,6 +91,20 @@ def parameter_rows(found: Identification) -> list[dict[str, Any]]:
     return rows
 
 
+def nuisance_rows(found: Identification) -> list[dict[str, Any]]:
+    """Offsets, turns, places, sizes and clocks: what was found, and how likely it is off at all."""
+    return [
+        {
+            "number of the setup": name.replace("_", " "),
+            "found": ", ".join(f"{x:.3g}" for x in told["value"]),
+            "std": ", ".join(f"{x:.2g}" for x in told["std"]),
+            "tolerance": ", ".join("free" if t is None else f"{t:.3g}" for t in told["tolerance"]),
+            "probability that it is off": f"{told['probability_off']:.3g}",
+        }
+        for name, told in found.notes["nuisances"].items()
+    ]
+
+
 def test_statistics(tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Mean and relative scatter over tests, as ma's Tables 1 and 2 give them."""
     names = [n for n in tests[0] if n != "test"]
@@ -102,22 +126,23 @@ def _fit_rows(found: Identification) -> list[dict[str, Any]]:
     return rows
 
 
-def _write_parameters(found: Identification, path: Path) -> None:
-    lines = ["parameter,value,std,lower,upper,unit"]
+def _parameter_cells(found: Identification) -> list[dict[str, str]]:
+    rows = []
     for name, p in found.parameters.items():
         lower, upper = p.interval or (None, None)
-        cells = ["" if v is None else f"{v:.10g}" for v in (p.value, p.std, lower, upper)]
-        lines.append(",".join([name, *cells, p.unit]))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        numbers = {"value": p.value, "std": p.std, "lower": lower, "upper": upper}
+        cells = {k: "" if v is None else f"{v:.10g}" for k, v in numbers.items()}
+        rows.append({"parameter": name, **cells, "unit": p.unit})
+    return rows
 
 
-def _write_samples(found: Identification, path: Path) -> None:
+def _samples(found: Identification) -> "xr.Dataset":
     import xarray as xr
 
     join = lambda part: np.concatenate([part(t) for t in found.traces])  # noqa: E731
     names = [t.name for t in found.traces]
     per_sample = ("sample", "surface")
-    data = xr.Dataset(
+    return xr.Dataset(
         {
             "test": ("sample", np.repeat(names, [len(t.time) for t in found.traces])),
             "time": ("sample", join(lambda t: t.time), {"units": "s"}),
@@ -135,16 +160,15 @@ def _write_samples(found: Identification, path: Path) -> None:
             "surface": list(found.surfaces),
         },
     )
-    data.to_netcdf(path, engine="h5netcdf")
 
 
 def _contact_figures(found: Identification) -> dict[str, tuple[Any, str]]:
     trace = found.traces[0]
     which = f" of {trace.name}" if len(found.traces) > 1 else ""
     return {
-        "wrench": (wrench_figure(trace), f"Wrench{which}: measured (dots) and predicted (lines)"),
+        "wrench": (wrench_chart(trace), f"Wrench{which}: measured (dots) and predicted (lines)"),
         "depth": (
-            depth_figure(trace, found.surfaces),
+            depth_chart(trace, found.surfaces),
             f"Depth and its rate{which}, shaded where the surface carries force",
         ),
         "loop": (
@@ -155,39 +179,33 @@ def _contact_figures(found: Identification) -> dict[str, tuple[Any, str]]:
     }
 
 
-def wrench_figure(trace: Trace):
-    """Forces and moments against time."""
-    figure, axes = new_figure(2, sharex=True, figsize=(6.4, 5.2))
-    for axis, names, first in zip(axes, (_FORCES, _MOMENTS), (0, 3), strict=True):
-        for i, name in enumerate(names):
-            color = COLORS[i]
-            axis.plot(trace.time, trace.wrench[:, first + i], ".", ms=2.5, color=color, alpha=0.5)
-            axis.plot(trace.time, trace.predicted[:, first + i], color=color, label=name)
-        axis.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 0.98))
-    axes[0].set_ylabel("force [N]")
-    axes[1].set_ylabel("moment [N·m]")
-    axes[1].set_xlabel("time [s]")
-    return figure
+def wrench_chart(trace: Trace) -> Chart:
+    """Forces and moments against time: measured and by the fit."""
+    panels = []
+    for names, first, label in ((_FORCES, 0, "force [N]"), (_MOMENTS, 3, "moment [N·m]")):
+        both = [
+            line
+            for i, name in enumerate(names, first)
+            for line in (
+                Line(f"{name}, measured", trace.wrench[:, i], "dots", i - first),
+                Line(name, trace.predicted[:, i], color=i - first),
+            )
+        ]
+        panels.append(Panel(label, both, height=1.4))
+    return Chart(trace.time, panels)
 
 
-def depth_figure(trace: Trace, surfaces: tuple[str, ...]):
-    """Depth and rate of each surface against time."""
-    figure, axes = new_figure(2, sharex=True, figsize=(6.4, 4.8))
-    for i, name in enumerate(surfaces):
-        reached = trace.depth[:, i] > -0.5 * max(float(np.max(trace.depth[:, i])), 1e-9)
-        for axis, values in zip(axes, (trace.depth, trace.depth_rate), strict=True):
-            shown = np.where(reached, values[:, i], np.nan)
-            axis.plot(trace.time, 1e3 * shown, color=COLORS[i], label=name)
-            on = trace.touched[:, i] > 0
-            axis.fill_between(
-                trace.time, 0, 1, where=on, transform=axis.get_xaxis_transform(),
-                color=COLORS[i], alpha=0.08, lw=0,
-            )  # fmt: skip
-    axes[0].set_ylabel("depth [mm]")
-    axes[1].set_ylabel("depth rate [mm/s]")
-    axes[1].set_xlabel("time [s]")
-    axes[0].legend()
-    return figure
+def depth_chart(trace: Trace, surfaces: tuple[str, ...]) -> Chart:
+    """Depth and rate of each surface against time, shaded where one carries force."""
+    touched = spans_where(trace.time, np.any(trace.touched > 0, axis=1))
+    panels = []
+    for label, values in (("depth [mm]", trace.depth), ("depth rate [mm/s]", trace.depth_rate)):
+        lines = []
+        for i, name in enumerate(surfaces):
+            near = trace.depth[:, i] > -0.5 * max(float(np.max(trace.depth[:, i])), 1e-9)
+            lines.append(Line(name, 1e3 * np.where(near, values[:, i], np.nan)))
+        panels.append(Panel(label, lines, spans=touched))
+    return Chart(trace.time, panels)
 
 
 def loop_figure(trace: Trace, surfaces: tuple[str, ...]):
@@ -229,13 +247,9 @@ def _curve_figures(found: Identification) -> dict[str, tuple[Any, str]]:
     """Figures of the kinds that are not contact tests, by the curves that they left."""
     c = found.curves
     if "velocity" in c:
-        figure, axis = new_figure()
-        axis.plot(c["time"], c["force"], label="measured", lw=0.9)
-        axis.plot(c["time"], c["predicted"], "--", label="model", lw=0.9)
-        axis.set_xlabel("time [s]")
-        axis.set_ylabel("force [N]")
-        axis.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 0.98))
-        return {"force": (figure, "Force of the axis, measured and by the model")}
+        lines = [Line("measured", c["force"]), Line("model", c["predicted"], "dashed")]
+        chart = Chart(c["time"], [Panel("force [N]", lines, height=1.6)])
+        return {"force": (chart, "Force of the axis, measured and by the model")}
     if "stretch" in c:
         figure, axis = new_figure()
         part = slice(0, min(len(c["time"]), 3000))
@@ -270,35 +284,45 @@ def _curve_figures(found: Identification) -> dict[str, tuple[Any, str]]:
     return {"impacts": (figure, "Measured (dots) and model; right of the dashed line all slides")}
 
 
-def write_design(found: DesignedTest, title: str, directory) -> Path:
+def write_virtual_tests(
+    directory: OutputDirectory, setup: ContactSetup, tests: Iterable[Any], truth: dict[str, float]
+) -> list[Path]:
+    """Write the log of each virtual test as it is made, and the true parameters."""
+    logs = []
+    for test in tests:
+        with directory.file(f"{test.recording.name}.csv") as path:
+            write_log(test.recording, setup, path)
+        logs.append(directory.files[-1])
+    directory.json("truth.json", {"truth": truth})
+    return logs
+
+
+def write_design(found: DesignedTest, title: str, directory: OutputDirectory) -> Path:
     """Write the motion, a figure and the report of a designed test."""
     quaternion = _quaternion(found.rotation)
     columns = np.column_stack(
         [found.time, found.position, np.tile(quaternion, (len(found.time), 1)), found.velocity]
     )
-    header = "t,x,y,z,qw,qx,qy,qz,vx,vy,vz"
-    np.savetxt(directory.file("motion.csv"), columns, delimiter=",", header=header, comments="")
-    directory.file("design.json").write_text(json.dumps(found.to_json(), indent=2) + "\n")
-    figure, axes = new_figure(2, sharex=True, figsize=(6.4, 5))
-    for i, name in enumerate("xyz"):
-        axes[0].plot(
-            found.time, 1e3 * (found.position - found.position.mean(axis=0))[:, i], label=name
-        )
-    axes[0].set_ylabel("position from mean [mm]")
-    axes[0].legend(ncols=3)
-    for name, depth in zip(found.surfaces, found.depth.T, strict=True):
-        axes[1].plot(found.time, 1e3 * depth, label=name)
-    axes[1].set_ylabel("depth [mm]")
-    axes[1].set_xlabel("time [s]")
-    axes[1].legend()
+    names = ("t", "x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz")
+    directory.csv("motion.csv", [dict(zip(names, row, strict=True)) for row in columns.tolist()])
+    directory.json("design.json", found.to_json())
+    away = 1e3 * (found.position - found.position.mean(axis=0))
+    depths = zip(found.surfaces, 1e3 * found.depth.T, strict=True)
+    chart = Chart(
+        found.time,
+        [
+            Panel("position from mean [mm]", [Line(n, away[:, i]) for i, n in enumerate("xyz")]),
+            Panel("depth [mm]", [Line(name, depth) for name, depth in depths]),
+        ],
+    )
     report = Report(f"Test design: {title}")
     report.text(
         f"{found.seconds:.3g} s of this cycle bring every parameter to"
         f" {100 * found.wanted_error:g} %. The largest force is {found.force:.3g} N."
     )
     report.table(design_rows(found))
-    report.figure(save_figure(figure, directory, "motion")[-1], "One cycle, to be repeated")
-    return report.write(directory.file("report.html"))
+    add_figures(report, directory, {"motion": (chart, "One cycle, to be repeated")})
+    return directory.page(report)
 
 
 def design_rows(found: DesignedTest) -> list[dict[str, Any]]:

@@ -7,14 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction.impacts import friction_map as feasible_friction
-from stiction.report.figures import COLORS, new_figure, save_figure
+from stiction.report.figures import COLORS, add_figures, new_figure
+from stiction.report.output import OutputDirectory
 from stiction.report.page import Report
-from stiction.scenes.impact import Impact
+from stiction.scenes.impact import ImpactState
 
 _SLIPS = 401  # points of a friction curve
 
 
-def table_rows(found: Impact, rows: list[dict[str, Any]]) -> list[dict[str, str]]:
+def table_rows(found: ImpactState, rows: list[dict[str, Any]]) -> list[dict[str, str]]:
     """One row for each law and contact, and one for what there was before, as text."""
     problem = found.problem
     before = {
@@ -36,6 +37,7 @@ def table_rows(found: Impact, rows: list[dict[str, Any]]) -> list[dict[str, str]
                     "impulse [N s]": _numbers(contact.get("impulse", ())),
                     "least force [N]": _numbers(contact.get("force", ())),
                     "friction": f"{contact['mu']:.4g}" if "mu" in contact else "",
+                    "e_t (4.11)": _numbers(contact.get("tangential_restitution", ())),
                     "state": contact.get("state", ""),
                     "energy [J]": _energy(row) if i == 0 else "",
                 }
@@ -44,9 +46,14 @@ def table_rows(found: Impact, rows: list[dict[str, Any]]) -> list[dict[str, str]
 
 
 def write_impact(
-    directory, title: str, found: Impact, rows: list[dict[str, Any]], *, friction_map: bool
+    directory: OutputDirectory,
+    title: str,
+    found: ImpactState,
+    rows: list[dict[str, Any]],
+    *,
+    friction_map: bool,
 ) -> Path:
-    """Figures, `impact.csv` and `report.html` in an `OutputDirectory`."""
+    """Write figures, `impact.csv` and the report; return the report's path."""
     report = Report(f"{title}: an impact by all laws", f"t = {found.time:.9g} s")
     guilty = [row["law"] for row in rows if row["creates_energy"]]
     report.text(
@@ -56,22 +63,19 @@ def write_impact(
     )
     shown = table_rows(found, rows)
     report.table(shown)
-    lines = [",".join(shown[0])]
-    lines += [",".join(f'"{cell}"' for cell in row.values()) for row in shown]
-    directory.file("impact.csv").write_text("\n".join(lines) + "\n")
-    report.figure(_draw_laws(directory, found, rows), "Velocities after, and kinetic energy left")
+    directory.csv("impact.csv", shown)
+    figures = {"laws": (_law_figure(found, rows), "Velocities after, and kinetic energy left")}
     if friction_map:
-        report.figure(
-            _draw_friction_map(directory, found),
+        figures["friction-map"] = (
+            _friction_map_figure(found),
             "Friction that each slip afterwards would need (flickinger, Figures 4.1 to 4.5). Where"
             " shaded, the contact would have to pull.",
         )
-    page = directory.file("report.html")
-    report.write(page)
-    return page
+    add_figures(report, directory, figures)
+    return directory.page(report)
 
 
-def _draw_laws(directory, found: Impact, rows: list[dict[str, Any]]) -> Path:
+def _law_figure(found: ImpactState, rows: list[dict[str, Any]]):
     figure, (left, right) = new_figure(1, 2, figsize=(9.6, 4.2))
     markers = "osD^v<>pPX"
     for i, row in enumerate(rows):
@@ -96,12 +100,11 @@ def _draw_laws(directory, found: Impact, rows: list[dict[str, Any]]) -> Path:
     right.axvline(1.0, color="black", lw=0.8)
     widest = max(1.0, *(row["kinetic_after"] / row["kinetic_before"] for row in rows))
     right.set(xlabel="kinetic energy after / before", xlim=(0, 1.6 * widest))
-    return save_figure(figure, directory, "laws")[-1]
+    return figure
 
 
-def _draw_friction_map(directory, found: Impact) -> Path:
+def _friction_map_figure(found: ImpactState):
     """One panel for each contact that takes part, as it slips while the others stick."""
-
     problem = found.problem
     n, dim = problem.velocity.shape
     speed = 1.5 * float(np.max(np.abs(np.asarray(problem.velocity))))
@@ -129,7 +132,7 @@ def _draw_friction_map(directory, found: Impact) -> Path:
             xlabel="tangential velocity after [m/s]", ylabel="friction coefficient",
         )  # fmt: skip
         axis.legend(fontsize="x-small")
-    return save_figure(figure, directory, "friction-map")[-1]
+    return figure
 
 
 def _numbers(values) -> str:

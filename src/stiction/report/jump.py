@@ -3,13 +3,14 @@
 import math
 from pathlib import Path
 
-from stiction.biped.jump import Jump, JumpRecord
-from stiction.report.figures import COLORS, new_figure, save_figure
+from stiction.biped import Jump, JumpRecord
+from stiction.report.figures import COLORS, add_figures, new_figure
+from stiction.report.output import OutputDirectory
 from stiction.report.page import Report
 
 
-def write_jump(record: JumpRecord, directory, name: str) -> Path:
-    """Write a figure and a report into an `OutputDirectory`; return the report's path."""
+def write_jump(record: JumpRecord, directory: OutputDirectory, name: str) -> Path:
+    """Write a figure and a report; return the report's path."""
     figure, axis = new_figure()
     axis.plot(record.time, record.force, color=COLORS[0])
     axis.axhline(record.weight, color="0.5", linewidth=1, linestyle="--")
@@ -22,9 +23,9 @@ def write_jump(record: JumpRecord, directory, name: str) -> Path:
     axis.set_ylabel("vertical force [N]")
     report = Report(f"Jumps in {name}")
     report.text(f"Weight {record.weight:.1f} N: {record.weighed}.")
-    report.figure(save_figure(figure, directory, "force")[-1], "Vertical force; in the air, shaded")
+    add_figures(report, directory, {"force": (figure, "Vertical force; in the air, shaded")})
     report.table([_row(jump) for jump in record.jumps])
-    return report.write(directory.file("report.html"))
+    return directory.page(report)
 
 
 def _row(jump: Jump) -> dict[str, str]:

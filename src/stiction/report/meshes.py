@@ -5,10 +5,9 @@ import jax.numpy as jnp
 import mujoco
 import numpy as np
 
-from stiction._arrays import Float, Int
+from stiction._base.arrays import Float, Int
 from stiction.mechanism import Mechanism
 from stiction.report.player import Shape
-from stiction.scenes.run import Run, build_spec
 from stiction.surfaces import HeightField
 
 Triangles = tuple[Float[np.ndarray, "_ 3"], Int[np.ndarray, "_ 3"]]  # vertices and faces
@@ -26,13 +25,6 @@ def drawn(mechanism: Mechanism) -> list[bool]:
     usual = [group < _HIDDEN_GROUPS for group in shapes.groups]
     seen = {body for body, shown in zip(shapes.bodies, usual, strict=True) if shown}
     return [shown or body not in seen for body, shown in zip(shapes.bodies, usual, strict=True)]
-
-
-def run_meshes(run: Run) -> dict[int, Triangles]:
-    """The meshes of a run's shapes, from the model's file: a mechanism does not keep them."""
-    if "mesh" not in run.mechanism.shapes.kinds:
-        return {}
-    return model_meshes(build_spec(run.scenario, run.folder).compile())
 
 
 def model_meshes(model: mujoco.MjModel) -> dict[int, Triangles]:

@@ -19,11 +19,11 @@ def progress(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[now]}"),
+        TextColumn("{task.fields[now]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         count = len(items) if total is None and isinstance(items, Sized) else total
@@ -41,6 +41,46 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda text: None
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(what) as status:
-        yield status.update
+    with Console(stderr=True).status(Text(what)) as status:
+        yield lambda text: status.update(Text(text))  # it may name a user's file: no markup
+
+
+@contextlib.contextmanager
+def counting(what: str, total: int) -> Iterator[Callable[[int, int, int], None]]:
+    """A bar of many things done: call what it gives with how many are done, failed and were kept.
+
+    The rate and the time left count from those that were there already.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, failed, kept: None
+        return
+    import time
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[now]}", markup=False),
+    )
+    begun = time.monotonic()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total, now="")
+
+        def tell(done: int, failed: int, kept: int) -> None:
+            rate = (done - kept) / max(time.monotonic() - begun, 1e-9)
+            left = f", {_clock((total - done) / rate)} left" if rate > 0 else ""
+            faults = f", {failed} failed" if failed else ""
+            bar.update(task, completed=done, now=f"{rate:.3g}/s{left}{faults}")
+
+        yield tell
+
+
+def _clock(seconds: float) -> str:
+    """A duration as people say it."""
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{hours} h {rest // 60} min" if hours else f"{rest // 60}:{rest % 60:02d}"

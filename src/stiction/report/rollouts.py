@@ -1,23 +1,25 @@
 """Rollouts beside their measurements: figures and data."""
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stiction.identify import Identification
 from stiction.report.figures import COLORS, new_figure
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 _SHOWN = (0.1, 0.5, 0.9)  # quantiles of the position error: a good, a usual and a poor rollout
 
 
-def write_rollouts(found: Identification, path: Path) -> None:
-    """Measured and simulated configurations and errors, as NetCDF."""
+def rollout_dataset(found: Identification) -> "xr.Dataset":
+    """Measured and simulated configurations and errors."""
     import xarray as xr
 
     c = {n.removeprefix("rollout."): v for n, v in found.curves.items()}
     rows = ("rollout", "time")
-    data = xr.Dataset(
+    return xr.Dataset(
         {
             "measured": ((*rows, "coordinate"), c["measured"]),
             "simulated": ((*rows, "coordinate"), c["simulated"]),
@@ -31,7 +33,6 @@ def write_rollouts(found: Identification, path: Path) -> None:
             "coordinate": list(c["coordinates"]),
         },
     )
-    data.to_netcdf(path, engine="h5netcdf")
 
 
 def rollout_figures(found: Identification) -> dict[str, tuple[Any, str]]:

@@ -7,14 +7,21 @@ import jax
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from stiction.mechanism import Mechanism, world_poses
-from stiction.mechanism.mechanism import GREY
+from stiction.engines import poses_at
+from stiction.mechanism import GREY, Mechanism
 from stiction.report.figures import COLORS, new_figure
 from stiction.report.meshes import Triangles, drawn
 from stiction.surfaces import HeightField
+from stiction.surfaces.supports import Planes
 
 _ROUND = 40  # points that stand for a round outline
 _CUT = 400  # points of a height field's cut
+
+
+def plane_pairs(planes: Planes) -> list[tuple[np.ndarray, np.ndarray]]:
+    """A point and the normal of each plane, as `draw_strobe` takes them."""
+    pairs = zip(np.asarray(planes.position), np.asarray(planes.rotation), strict=True)
+    return [(point, R[:, 2]) for point, R in pairs]
 
 
 def strobe(mechanism: Mechanism, q: np.ndarray, **options):
@@ -47,20 +54,19 @@ def draw_strobe(
         meshes: Of those shapes that have one.
         side: The two world axes of the picture.
     """
-    poses = jax.jit(jax.vmap(lambda q: world_poses(mechanism, q)))
-    way = poses(path)
+    position, rotation = poses_at(mechanism, path)
     for body, point, color in _marks(mechanism):
-        line = way.position[:, body] + way.rotation[:, body] @ point
+        line = position[:, body] + rotation[:, body] @ point
         axis.plot(line[:, side[0]], line[:, side[1]], color=color, lw=1.0, alpha=0.8, zorder=1)
-    placed, outlines = poses(q), _outlines(mechanism, meshes or {})
+    position, rotation = poses_at(mechanism, q)
+    outlines = _outlines(mechanism, meshes or {})
     for k in range(len(q)):
         shade = 0.15 + 0.75 * (k + 1) / len(q)
         for i, outline in enumerate(outlines):
             if outline is None:
                 continue
             body = mechanism.shapes.bodies[i]
-            R, p = np.asarray(placed.rotation[k, body]), np.asarray(placed.position[k, body])
-            flat = (p + outline @ R.T)[:, side]
+            flat = (position[k, body] + outline @ rotation[k, body].T)[:, side]
             color = _color(mechanism, i)
             axis.fill(*_hull(flat).T, fc=color, ec=color, alpha=0.6 * shade, lw=0.8, zorder=2 + k)
     axis.set_aspect("equal")
@@ -71,7 +77,7 @@ def draw_strobe(
         if np.linalg.norm(b) > 1e-9:
             axis.axline(a, a + np.array([b[1], -b[0]]), color="0.4", lw=1, zorder=0)
     if field is not None and side[1] == 2:
-        middle = np.asarray(way.position)[:, 1:].mean(axis=(0, 1))
+        middle = np.asarray(position)[:, 1:].mean(axis=(0, 1))
         at = np.tile(middle[:2], (_CUT, 1))
         left, right = axis.get_xlim()
         at[:, side[0]] = np.linspace(left, right, _CUT)

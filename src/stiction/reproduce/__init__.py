@@ -1,5 +1,29 @@
-"""The figures and tables of the five documents, each with a check of what it must show."""
+"""The figures and tables of the five documents, made anew, each with its check.
 
-from stiction.reproduce.registry import Check, Reproduction, reproduces
+A module a document (flickinger: one a chapter). Its items are registered with `Document.item`;
+`entries` lists them, and `Entry.make()` gives a `Reproduction`: a figure, its data as arrays, a
+table, the checks and a verdict: agrees, differs or not reproduced. Figures are drawn with what
+`report` offers.
+"""
 
-__all__ = ["Check", "Reproduction", "reproduces"]
+from stiction.reproduce.registry import (
+    DOCUMENTS,
+    Agreement,
+    Check,
+    Curve,
+    Document,
+    Entry,
+    Reproduction,
+    entries,
+)
+
+__all__ = [
+    "DOCUMENTS",
+    "Agreement",
+    "Check",
+    "Curve",
+    "Document",
+    "Entry",
+    "Reproduction",
+    "entries",
+]

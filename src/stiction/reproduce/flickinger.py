@@ -1,18 +1,11 @@
-"""Flickinger 2011, by chapter: contact, oblique impacts, energy, agility, fixed steps."""
+"""Flickinger 2011, by chapter: models, contact, oblique impacts, energy, agility, fixed steps."""
 
-# Figures come in the order in which their chapters are imported.
+# Items come in the order in which their chapters are imported.
 # isort: off
-from stiction.reproduce import flickinger_contact
-from stiction.reproduce import flickinger_oblique
-from stiction.reproduce import flickinger_energy
-from stiction.reproduce import flickinger_agility
-from stiction.reproduce import flickinger_appendix
+from stiction.reproduce import flickinger_models as flickinger_models
+from stiction.reproduce import flickinger_contact as flickinger_contact
+from stiction.reproduce import flickinger_oblique as flickinger_oblique
+from stiction.reproduce import flickinger_energy as flickinger_energy
+from stiction.reproduce import flickinger_agility as flickinger_agility
+from stiction.reproduce import flickinger_appendix as flickinger_appendix
 # isort: on
-
-CHAPTERS = {
-    "3": flickinger_contact,
-    "4": flickinger_oblique,
-    "5": flickinger_energy,
-    "6": flickinger_agility,
-    "A": flickinger_appendix,
-}

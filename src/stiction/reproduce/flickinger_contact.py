@@ -4,57 +4,57 @@ from functools import partial
 
 import numpy as np
 
-from stiction.engines.forces import OPEN, SLIP, STICK
+from stiction.engines.forces import SLIP, STICK
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_runs import (
     NO_CONTROL,
     Outcome,
     bicycle,
-    check_forces,
-    check_ledger,
-    check_no_rest,
-    check_rest,
-    energy_figure,
     flat_bicycle,
     force_figure,
-    gains,
-    impact_table,
-    motion_figure,
+    item,
     pendulum,
-    trajectory_figure,
+    shows,
 )
-from stiction.reproduce.registry import Check, Reproduction, check_below, check_close, reproduces
+from stiction.reproduce.registry import (
+    Check,
+    Reproduction,
+    check_below,
+    check_close,
+    check_less,
+    check_more,
+    stated,
+)
 
-reproduces_3 = partial(reproduces, "flickinger", chapter=3)
-RESTITUTIONS = (0.75, 0.5, 0.25)  # Secs. 3.7.1 to 3.7.3
 SLOW = 1e-3  # [m/s]: slower collisions do not rebound, and lose what they must
 
+PLASTIC = partial(pendulum, 0.0, 0.5)  # Sec. 3.6.1
+FREE_PENDULUM = partial(pendulum, 1.0, NO_CONTROL)  # Sec. 3.4.1
+FREE_BICYCLE = partial(flat_bicycle, 1.0, NO_CONTROL)  # Sec. 3.4.2
+SLOPES = QUICK, MIDDLE, SLUGGISH = [partial(bicycle, e, 0.5) for e in (0.75, 0.5, 0.25)]  # Sec. 3.7
 
-@reproduces_3("Figure 3.1", title="Friction cone")
-def figure_3_1() -> Reproduction:
-    run = pendulum(0.0, 0.5)
+
+@item("Figure 3.1", of=PLASTIC)
+def figure_3_1(run: Outcome) -> Reproduction:
     mu_static, mu_dynamic = 0.74, 0.57  # Table 2.1
-    modes = np.asarray(run.trajectory.modes)[:, 0]
-    force = np.asarray(run.trajectory.force)[:, 0]
+    modes, force = run.modes[:, 0], run.force[:, 0]
     figure, axis = new_figure(figsize=(6.4, 4.4))
     height = 1.1 * force[:, 1].max()
     for mu, name, shade in ((mu_static, "static", 0.10), (mu_dynamic, "dynamic", 0.16)):
-        axis.fill([0, -mu * height, mu * height], [0, height, height], color="0.3", alpha=shade,
-                  lw=0, label=f"{name} cone, μ = {mu:g}")  # fmt: skip
+        corners = [0, -mu * height, mu * height], [0, height, height]
+        label = f"{name} cone, μ = {mu:g}"
+        axis.fill(*corners, color="0.3", alpha=shade, lw=0, label=label)
     for mode, name in ((SLIP, "slipping"), (STICK, "sticking")):
-        f = force[modes == mode]
-        axis.plot(f[:, 0], f[:, 1], ".", ms=5, label=name)
-    axis.set(xlabel="tangential force [N]", ylabel="normal force [N]", ylim=(0, height),
-             xlim=(-0.9 * height, 0.9 * height))  # fmt: skip
+        axis.plot(*force[modes == mode].T, ".", ms=5, label=name)
+    axis.set(xlabel="tangential force [N]", ylabel="normal force [N]")
+    axis.set(xlim=(-0.9 * height, 0.9 * height), ylim=(0, height))
     axis.axvline(0, color="0.6", lw=0.8, ls="--")
     axis.legend(frameon=False, loc="lower left")
-    slip = force[modes == SLIP]
+    slip, stick = force[modes == SLIP], force[modes == STICK]
     edge = np.abs(np.abs(slip[:, 0]) - mu_dynamic * slip[:, 1]).max() / slip[:, 1].max()
-    stick = force[modes == STICK]
     inside = bool((np.abs(stick[:, 0]) <= mu_static * stick[:, 1]).all())
     return Reproduction(
-        figure=figure,
-        note="The cones of (3.3) with the forces on the tip of the plastic pendulum of Sec. 3.6.1.",
+        figure,
         checks=[
             check_below("slipping, on the dynamic cone, relative", edge, 1e-9),
             Check("sticking, inside the static cone", inside),
@@ -65,212 +65,167 @@ def figure_3_1() -> Reproduction:
 # ------------------------------------------------------- Sec. 3.4.1: pendulum, no energy control
 
 
-@reproduces_3("Figure 3.2", title="Double pendulum trajectory: e = 1, e* = 5 (no energy control)")
-def figure_3_2() -> Reproduction:
-    run = pendulum(1.0, NO_CONTROL)
+@shows("Figure 3.2", FREE_PENDULUM, "trajectory")
+def figure_3_2(run: Outcome) -> list[Check]:
     first = run.impacts[0]
-    return Reproduction(
-        figure=trajectory_figure(run),
-        table=impact_table(run),
-        checks=[
-            check_close("first impact [s]", first.time, 0.515353, 1e-5),
-            check_close(
-                "tip before it, tangential [m/s]", first.velocity_before[0], -5.79523, 6e-5
-            ),
-            check_close("normal [m/s]", first.velocity_before[1], -6.13513, 6e-5),
-            Check("several rebounds", len(run.impacts) > 5, len(run.impacts), "> 5"),
-            check_no_rest(run),
-        ],
+    tangential, normal = first.velocity_before
+    return [
+        check_close("first impact [s]", first.time, 0.515353, 1e-5),
+        check_close("tip before it, tangential [m/s]", tangential, -5.79523, 6e-5),
+        check_close("normal [m/s]", normal, -6.13513, 6e-5),
+        *stated(check_more("several rebounds", len(run.impacts), 2), run.check_no_rest()),
+    ]
+
+
+@shows("Figure 3.3", FREE_PENDULUM, "forces")
+def figure_3_3(run: Outcome) -> list[Check]:
+    least = min(e.impulse[1] for e in run.hits)
+    negative = Check(
+        "forces of impacts that gain energy come out negative", least < 0, least, "< 0"
     )
+    return [*stated(negative), *run.check_forces()]
 
 
-@reproduces_3("Figure 3.3", title="Double pendulum contact forces: e = 1, e* = 5")
-def figure_3_3() -> Reproduction:
-    run = pendulum(1.0, NO_CONTROL)
-    return Reproduction(
-        figure=force_figure(run),
-        checks=check_forces(run),
-        note="The document's estimates of impact forces become negative where energy rises; the"
-        " impulses drawn here do not.",
-    )
-
-
-@reproduces_3("Figure 3.4", title="Double pendulum energy: e = 1, e* = 5 (no energy control)")
-def figure_3_4() -> Reproduction:
-    run = pendulum(1.0, NO_CONTROL)
-    first = run.impacts[0]
-    rises = int(np.sum(gains(run) > 1e-3 * run.energy[0]))
-    return Reproduction(
-        figure=energy_figure(run),
-        checks=[
-            check_close("kinetic energy before the first impact [J]", first.kinetic_before, 66.0307,
-                        66e-5),
-            check_close("after it [J]", first.kinetic_after, 80.340, 80e-5),
-            Check("energy rises at least twice", rises >= 2, rises, ">= 2"),
-            check_ledger(run),
-        ],
-    )  # fmt: skip
+@shows("Figure 3.4", FREE_PENDULUM, "energy")
+def figure_3_4(run: Outcome) -> list[Check]:
+    before, after = run.impacts[0].kinetic_before, run.impacts[0].kinetic_after
+    rises = int(np.sum(run.gains > 1e-3 * run.energy[0]))
+    return [
+        check_close("kinetic energy before the first impact [J]", before, 66.0307, 66e-5),
+        check_close("after it [J]", after, 80.340, 80e-5),
+        *stated(Check("energy rises at least twice", rises >= 2, rises, ">= 2")),
+        run.check_ledger(),
+    ]
 
 
 # --------------------------------------------------------- Sec. 3.4.2: bicycle, no energy control
 
 
-@reproduces_3("Figure 3.5", title="Bicycle trajectory: e = 1, e* = 5")
-def figure_3_5() -> Reproduction:
-    run = flat_bicycle(1.0, NO_CONTROL)
-    y = np.asarray(run.trajectory.q)[:, 1]
-    after = run.time > run.impacts[0].time
-    return Reproduction(
-        figure=trajectory_figure(run),
-        table=impact_table(run),
-        checks=[
-            check_close("first impact, sqrt(2 (5 - r) / g) [s]", run.impacts[0].time,
-                        np.sqrt(9 / 9.81), 1e-9),
-            check_close("bounces back to where it came from [m]", y[after].max(), 5.0, 1e-4),
-            check_no_rest(run),
-        ],
-    )  # fmt: skip
+@shows("Figure 3.5", FREE_BICYCLE, "trajectory")
+def figure_3_5(run: Outcome) -> list[Check]:
+    first = run.impacts[0].time
+    top = np.asarray(run.trajectory.q)[run.time > first, 1].max()
+    return [
+        check_close("first impact, sqrt(2 (5 - r) / g) [s]", first, np.sqrt(9 / 9.81), 1e-9),
+        check_close("bounces back to where it came from [m]", top, 5.0, 1e-4),
+        *stated(run.check_no_rest()),
+    ]
 
 
-@reproduces_3("Figure 3.6", title="Bicycle contact forces: e = 1, e* = 5")
-def figure_3_6() -> Reproduction:
-    run = flat_bicycle(1.0, NO_CONTROL)
-    c, d = (np.array([e.impulse for e in run.impacts if e.contact == w])
-            for w in run.run.contact_names)  # fmt: skip
+@shows("Figure 3.6", FREE_BICYCLE, "forces")
+def figure_3_6(run: Outcome) -> list[Check]:
+    c, d = (
+        np.array([e.impulse for e in run.impacts if e.contact == w])
+        for w in run.trajectory.contact_names
+    )
     weight = 5 * 9.81
     steady = c[1:, 1] + d[1:, 1]
     flight = np.diff(sorted({e.time for e in run.impacts}))
     momentum = np.abs(steady - weight * flight).max() / steady.max()
-    return Reproduction(
-        figure=force_figure(run),
-        checks=[
-            check_below("both wheels share each impact equally", np.abs(c - d).max(), 1e-9),
-            check_below("a rebound gives the weight times the flight, relative", momentum, 1e-6),
-            *check_forces(run),
-        ],
-    )
+    return [
+        check_below("both wheels share each impact equally", np.abs(c - d).max(), 1e-9),
+        check_below("a rebound gives the weight times the flight, relative", momentum, 1e-6),
+        *run.check_forces(),
+    ]
 
 
-@reproduces_3("Figure 3.7", title="Bicycle energy: e = 1, e* = 5")
-def figure_3_7() -> Reproduction:
-    run = flat_bicycle(1.0, NO_CONTROL)
+@shows("Figure 3.7", FREE_BICYCLE, "energy")
+def figure_3_7(run: Outcome) -> list[Check]:
     # Wheels of 2 m r²/2 in all start to spin: v falls from 2 to 2 · 5/7, and 5 v²/2 to 7 v²/2.
     spun = 0.5 * 5 * 2.0**2 - 0.5 * 7 * (10 / 7) ** 2
-    lost = -gains(run)
-    return Reproduction(
-        figure=energy_figure(run),
-        checks=[
-            check_close(
-                "lost at the first impact, spinning up the wheels [J]", lost[0], spun, 1e-6
-            ),
-            check_below("lost at all later ones [J]", np.abs(lost[2:]).max(), 1e-6),
-            check_ledger(run),
-        ],
-        note="The document sees energy rise here. Round wheels on level ground cannot gain any:"
-        " tangent and normal are uncoupled, and both wheels hit at once.",
-    )
+    lost = -run.gains
+    return [
+        *stated(check_more("energy rises at impacts, most [J]", float(run.gains.max()), 1e-6)),
+        check_close("lost at the first impact, spinning up the wheels [J]", lost[0], spun, 1e-6),
+        check_below("lost at all later ones [J]", np.abs(lost[2:]).max(), 1e-6),
+        run.check_ledger(),
+    ]
 
 
 # --------------------------------------------------------------- Sec. 3.6.1: the plastic pendulum
 
 
-@reproduces_3("Figure 3.8", title="Double pendulum: e = 0, e* = 0.5, trajectory and energy")
-def figure_3_8() -> Reproduction:
-    run = pendulum(0.0, 0.5)
+@shows("Figure 3.8", PLASTIC, "motion")
+def figure_3_8(run: Outcome) -> list[Check]:
     first = run.impacts[0]
     order = [k for k in run.kinds() if k in ("impact", "stick", "rest")]
-    return Reproduction(
-        figure=motion_figure(run),
-        table=impact_table(run),
-        checks=[
-            check_below("no rebound: normal velocity after [m/s]",
-                        max(abs(e.velocity_after[1]) for e in run.impacts), 1e-12),
-            Check("hits, slides, sticks, rests", order == ["impact", "stick", "rest"], order),
-            Check("half of the kinetic energy at most is left",
-                  first.kinetic_after <= 0.5 * first.kinetic_before, first.kinetic_after),
-            check_rest(run, 10.0),
-            check_ledger(run),
-        ],
-    )  # fmt: skip
+    rebound = max(abs(e.velocity_after[1]) for e in run.impacts)
+    left = first.kinetic_after / first.kinetic_before
+    return [
+        *stated(
+            check_below("no rebound: normal velocity after [m/s]", rebound, 1e-12),
+            run.check_rest(first.time + 1.0),
+            check_below("part of the kinetic energy that is left", left, 0.5 + 1e-12),
+        ),
+        Check("hits, slides, sticks, rests", order == ["impact", "stick", "rest"], order),
+        run.check_ledger(),
+    ]
 
 
-@reproduces_3("Figure 3.9", title="Double pendulum contact forces: e = 0, e* = 0.5")
-def figure_3_9() -> Reproduction:
-    run = pendulum(0.0, 0.5)
-    force = np.asarray(run.trajectory.force)[:, 0]
-    resting = force[run.time > (run.rest or 0.0) + 0.01]
-    return Reproduction(
-        figure=force_figure(run),
-        checks=[
-            check_below("at rest the force is constant [N]", np.ptp(resting, axis=0).max(), 1e-6),
-            check_below("drift of the kept contact [m]", float(run.trajectory.drift), 1e-9),
-            *check_forces(run),
-        ],
-    )
+@shows("Figure 3.9", PLASTIC, "forces")
+def figure_3_9(run: Outcome) -> list[Check]:
+    return [*run.check_settled(), *run.check_forces()]
 
 
 # --------------------------------------------------------------------- Sec. 3.7: bicycle on a slope
 
 
-def rolling_since(run: Outcome) -> float:
-    """When both wheels first stay on the ground [s]."""
-    both = (np.asarray(run.trajectory.modes) != OPEN).all(axis=1)
-    return float(run.time[np.argmax(both)]) if both.any() else np.inf
-
-
 def _bounces(run: Outcome) -> int:
     """Impacts until it rolls, one for each instant."""
-    return len({e.time for e in run.impacts if e.time <= rolling_since(run)})
+    return len({e.time for e in run.impacts if e.time <= run.rolling_since})
 
 
-def _slope_motion(restitution: float) -> Reproduction:
-    run = bicycle(restitution, 0.5)
-    quick = [e for e in run.impacts if e.velocity_before[1] < -SLOW]
-    left = np.array([e.kinetic_after / e.kinetic_before for e in quick])
-    others = [bicycle(e, 0.5) for e in RESTITUTIONS]
-    bounces, rolls = [_bounces(o) for o in others], [rolling_since(o) for o in others]
-    return Reproduction(
-        figure=motion_figure(run),
-        table=impact_table(run),
-        checks=[
-            check_below("most of the kinetic energy left by an impact", left.max(), 0.5 + 1e-12),
-            Check("about half is lost at nearly all", bool(np.median(left) > 0.45),
-                  float(np.median(left)), "> 0.45 left, median"),
-            Check("less restitution, fewer bounces", bool((np.diff(bounces) < 0).all()), bounces),
-            Check("and rolling sooner [s]", bool((np.diff(rolls) < 0).all()), rolls),
-            check_ledger(run),
-        ],
-    )  # fmt: skip
+@shows("Figure 3.10", QUICK, "motion")
+@shows("Figure 3.12", MIDDLE, "motion")
+@shows("Figure 3.14", SLUGGISH, "motion")
+def motion_on_slope(run: Outcome) -> list[Check]:
+    left = run.left[[e.velocity_before[1] < -SLOW for e in run.impacts]]
+    middle = float(np.median(left))
+    others = [run() for run in SLOPES]
+    bounces, rolls = [_bounces(o) for o in others], [o.rolling_since for o in others]
+    which = others.index(run)
+    says = [
+        check_below("most of the kinetic energy left by an impact", left.max(), 0.5 + 1e-12),
+        check_close("about half is lost, median", middle, 0.5, 0.05),
+        Check("less restitution, fewer bounces", bool((np.diff(bounces) < 0).all()), bounces),
+        Check("and rolling sooner [s]", bool((np.diff(rolls) < 0).all()), rolls),
+    ]
+    if which == 0:
+        says.append(check_close("rolls from about 3.5 s on [s]", rolls[0], 3.5, 0.25))
+    if which == 2:
+        travel = abs(float(run.trajectory.q[-1, 0] - run.trajectory.q[0, 0]))
+        speed = float(np.abs(np.asarray(run.trajectory.v)[run.time > 4.0]).max())
+        says.append(check_less("comes to rest a short way down the slope [m]", travel, 1.0, "m"))
+        says.append(check_less("at rest at the end: fastest coordinate", speed, 1e-3, "m/s, rad/s"))
+    return [*stated(*says), run.check_ledger()]
 
 
-def _slope_forces(restitution: float) -> Reproduction:
-    run = bicycle(restitution, 0.5)
-    last = max(e.time for e in run.events)
-    settled = run.time > last + 0.01
-    modes = np.asarray(run.trajectory.modes)[settled]
-    force = np.asarray(run.trajectory.force)[settled][:, :, 1]
-    steps, bends = (np.abs(np.diff(force, n, axis=0)).max() for n in (1, 2))
+def _last_event(run: Outcome) -> float:
+    return max(e.time for e in run.events)
+
+
+def _slope_figure(run: Outcome):
     figure = force_figure(run)
     for axis in figure.axes[:2]:
-        axis.axvspan(last, run.time[-1], color=COLORS[2], alpha=0.08, lw=0)
-    return Reproduction(
-        figure=figure,
-        checks=[
-            Check("it ends rolling on both wheels", bool((modes == STICK).all())),
-            check_below("rolling is smooth: second over first differences of the normal force",
-                        bends / steps, 0.2),
-            check_below("drift of kept contacts [m]", float(run.trajectory.drift), 1e-9),
-            *check_forces(run),
-        ],
-        note="Shaded: rolling without events. The document's forces chatter there, from an"
-        " approximate contact point; here the point on the ellipse is exact.",
-    )  # fmt: skip
+        axis.axvspan(_last_event(run), run.time[-1], color=COLORS[2], alpha=0.08, lw=0)
+    return figure
 
 
-for _number, _e in zip((10, 12, 14), RESTITUTIONS, strict=True):
-    reproduces_3(f"Figure 3.{_number}", title=f"Bicycle on a slope of 20°: e = {_e}, e* = 0.5")(
-        partial(_slope_motion, _e)
-    )
-    reproduces_3(f"Figure 3.{_number + 1}", title=f"Bicycle contact forces: e = {_e}, e* = 0.5")(
-        partial(_slope_forces, _e)
-    )
+@item("Figure 3.11", of=QUICK, draw=_slope_figure)
+@item("Figure 3.13", of=MIDDLE, draw=_slope_figure)
+@item("Figure 3.15", of=SLUGGISH, draw=_slope_figure)
+def forces_on_slope(run: Outcome) -> list[Check]:
+    settled = run.time > _last_event(run) + 0.01
+    force = run.force[settled][:, :, 1]
+    steps, bends = (np.abs(np.diff(force, n, axis=0)).max() for n in (1, 2))
+    smooth = "rolling is smooth: second over first differences of the normal force"
+    chatter = sum(e.time > run.time[-1] - 1.0 for e in run.hits)
+    return [
+        *stated(
+            check_more("forces chatter in rolling contact: impacts in the last second", chatter, 10)
+        ),
+        Check("it ends rolling on both wheels", bool((run.modes[settled] == STICK).all())),
+        check_below(smooth, bends / steps, 0.2),
+        check_below("drift of kept contacts [m]", float(run.trajectory.drift), 1e-9),
+        *run.check_forces(),
+    ]

@@ -6,19 +6,20 @@ forces by coordinates, so that they depend on where the origin is.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from stiction.engines import Event, Trajectory, events_of, rest_time
+from stiction.engines import Event, Trajectory, rest_time
 from stiction.engines.forces import OPEN
+from stiction.report.contacts import event_rows
 from stiction.report.figures import COLORS, new_figure
 from stiction.report.strobe import draw_strobe
-from stiction.reproduce.registry import Check, check_below
-from stiction.scenes.read import read_scenario
-from stiction.scenes.run import Run, run_scenario
+from stiction.reproduce.registry import Check, Document, check_below
+from stiction.scenes import parse_settings, scene
 
+item = Document("flickinger").item
 NO_CONTROL = 5.0  # e* of the document where energy is not controlled
 BENT = "start.q=[0.7853981633974483,-2.356194490192345]"  # (π/4, -3π/4)
 ROUND = tuple(
@@ -27,6 +28,14 @@ ROUND = tuple(
     for setting in (
         f"mechanism.edits.geom.{wheel}.size=[0.5,0.02,0.5]",
         f"mechanism.edits.body.{wheel}.inertia=[0.125,0.25,0.125]",  # a disc: m r²/4, m r²/2
+    )
+)
+TALL = tuple(
+    setting
+    for wheel in ("wheel_c", "wheel_d")
+    for setting in (
+        f"mechanism.edits.geom.{wheel}.size=[0.25,0.02,0.5]",
+        f"mechanism.edits.body.{wheel}.inertia=[0.125,0.15625,0.03125]",
     )
 )
 _SAMPLES = 2001
@@ -39,7 +48,6 @@ _HITS = ("impact", "zeno", "jam")
 class Outcome:
     """A run, with its events."""
 
-    run: Run
     trajectory: Trajectory
     events: list[Event]
 
@@ -52,6 +60,16 @@ class Outcome:
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy [J]."""
         return np.asarray(self.trajectory.kinetic + self.trajectory.potential)
+
+    @property
+    def modes(self) -> np.ndarray:
+        """What each contact does at each sample."""
+        return np.asarray(self.trajectory.modes)
+
+    @property
+    def force(self) -> np.ndarray:
+        """Contact forces at each sample [N]."""
+        return np.asarray(self.trajectory.force)
 
     @property
     def impacts(self) -> list[Event]:
@@ -72,13 +90,71 @@ class Outcome:
         """What happened, in order."""
         return [e.kind for e in self.events]
 
+    # What figures must show of it.
+
+    @property
+    def gains(self) -> np.ndarray:
+        """Kinetic energy gained at each impact [J]."""
+        return np.array([e.kinetic_after - e.kinetic_before for e in self.impacts])
+
+    @property
+    def left(self) -> np.ndarray:
+        """Part of the kinetic energy that each impact leaves."""
+        return np.array([e.kinetic_after / e.kinetic_before for e in self.impacts])
+
+    @property
+    def rolling_since(self) -> float:
+        """When all contacts first stay on the ground together [s]."""
+        both = (self.modes != OPEN).all(axis=1)
+        return float(self.time[np.argmax(both)]) if both.any() else np.inf
+
+    def check_ledger(self) -> Check:
+        """Energies close."""
+        error = np.abs(np.asarray(self.trajectory.ledger_error)).max() / self.energy.max()
+        return check_below("energy unaccounted for, of the whole", error, 1e-6)
+
+    def check_never_gains(self) -> Check:
+        """No impact creates energy."""
+        most = self.gains.max() / self.energy[0]
+        return check_below("most energy gained at an impact, of the initial", most, 1e-12)
+
+    def check_forces(self) -> list[Check]:
+        """Nothing pulls, and friction stays inside its cones."""
+        lasting, impulse = self.force[self.modes != OPEN], np.array([e.impulse for e in self.hits])
+        both = np.concatenate([lasting, impulse]) if impulse.size else lasting
+        largest = np.abs(both).max()
+        pull = -both[:, 1].min() / largest
+        mu = self.trajectory.scene.scenario.contact.mu_static
+        excess = (np.abs(both[:, 0]) - mu * both[:, 1]).max() / largest
+        return [
+            check_below("no force or impulse pulls; the most, of the largest", pull, 1e-9),
+            check_below("friction beyond the static cone, of the largest", excess, 1e-6),
+        ]
+
+    def check_settled(self) -> list[Check]:
+        """At rest nothing changes any more, and what is kept is kept."""
+        resting = self.force[self.time > (self.rest or 0.0) + 0.01, 0]
+        drift = float(self.trajectory.drift)
+        return [
+            check_below("at rest the force is constant [N]", np.ptp(resting, axis=0).max(), 1e-6),
+            check_below("drift of the kept contact [m]", drift, 1e-9),
+        ]
+
+    def check_rest(self, within: float) -> Check:
+        """It comes to rest in time [s]."""
+        rest = self.rest
+        return Check("at rest", rest is not None and rest <= within, rest, f"within {within:g} s")
+
+    def check_no_rest(self) -> Check:
+        """It does not come to rest."""
+        return Check(f"not at rest in {self.time[-1]:g} s", self.rest is None)
+
 
 @functools.cache
-def outcome(scene: str, *settings: str) -> Outcome:
+def outcome(name: str, *settings: str) -> Outcome:
     """A built-in scene with some fields changed."""
-    run = run_scenario(*read_scenario(scene, [f"samples={_SAMPLES}", *settings]))
-    trajectory = run.trajectory.to_numpy()
-    return Outcome(run, trajectory, events_of(trajectory, run.contact_names))
+    run = scene(name, parse_settings([f"samples={_SAMPLES}", *settings])).run()
+    return Outcome(run, run.events())
 
 
 def pendulum(restitution: float, energetic: float, *settings: str) -> Outcome:
@@ -116,11 +192,11 @@ def draw_trajectory(axis, outcome: Outcome) -> None:
         far = [far[i] for i in np.linspace(0, len(far) - 1, _INSTANTS).astype(int)]
     before = np.maximum(np.searchsorted(time, far) - 1, 0)
     at_hits = q[before] + (np.array(far) - time[before])[:, None] * v[before]
-    ground = outcome.run.contacts.planes  # type: ignore[union-attr]
+    ground = outcome.trajectory.contacts.planes  # type: ignore[union-attr]
     planes = zip(np.asarray(ground.position), np.asarray(ground.rotation), strict=True)
     draw_strobe(
         axis,
-        outcome.run.mechanism,
+        outcome.trajectory.mechanism,
         np.concatenate([q[:1], at_hits, q[-1:]]),
         path=q,
         ground=[(p, R[:, 2]) for p, R in planes],
@@ -166,9 +242,8 @@ def motion_figure(outcome: Outcome, *, potential: bool = False):
 def force_figure(outcome: Outcome):
     """(a) tangential, (b) normal: forces as lines, impulses as stems on an axis of their own."""
     figure, panels = new_figure(1, 2, figsize=(10.4, 3.9))
-    names = outcome.run.contact_names
-    force = np.asarray(outcome.trajectory.force)
-    closed = np.asarray(outcome.trajectory.modes) != OPEN
+    names = outcome.trajectory.contact_names
+    force, closed = outcome.force, outcome.modes != OPEN
     lasting = np.where(closed[:, :, None], force, 0.0)
     stems = np.array([e.impulse for e in outcome.hits])
     for axis, row, title in zip(panels, (0, -1), ("(a) tangential", "(b) normal"), strict=True):
@@ -205,67 +280,23 @@ def _share_zero(axis, values: np.ndarray, *, signed: bool, scale: float) -> None
 
 
 def impact_table(outcome: Outcome) -> list[dict[str, str]]:
-    """The first impacts: velocities, impulses, friction used and energy."""
-    return [
-        {
-            "t [s]": f"{e.time:.6f}",
-            "contact": e.contact,
-            "velocity before (t, n) [m/s]": _vector(e.velocity_before),
-            "after": _vector(e.velocity_after),
-            "impulse [N·s]": _vector(e.impulse),
-            "friction used": f"{e.mu:.4f}",
-            "kinetic energy [J]": f"{e.kinetic_before:.5g} → {e.kinetic_after:.5g}",
-        }
-        for e in outcome.impacts[:_ROWS]
-    ]
+    """The first impacts."""
+    return event_rows(outcome.impacts[:_ROWS])
 
 
-def _vector(values: Sequence[float]) -> str:
-    return ", ".join(f"{v + 0.0:.4g}" if abs(v) > 1e-12 else "0" for v in values)
+FIGURES = {
+    "trajectory": trajectory_figure,
+    "energy": energy_figure,
+    "motion": motion_figure,
+    "motion, potential": functools.partial(motion_figure, potential=True),
+    "forces": force_figure,
+}
 
 
-# -------------------------------------------------------------------------------------- checks
+def shows(name: str, run: Callable[[], Outcome], what: str):
+    """Register what must hold of a run as one item: a figure of `FIGURES`, a table, the checks.
 
-
-def gains(outcome: Outcome) -> np.ndarray:
-    """Kinetic energy gained at each impact [J]."""
-    return np.array([e.kinetic_after - e.kinetic_before for e in outcome.impacts])
-
-
-def check_ledger(outcome: Outcome) -> Check:
-    """Energies close."""
-    error = np.abs(np.asarray(outcome.trajectory.ledger_error)).max() / outcome.energy.max()
-    return check_below("energy unaccounted for, of the whole", error, 1e-6)
-
-
-def check_never_gains(outcome: Outcome) -> Check:
-    """No impact creates energy."""
-    most = gains(outcome).max() / outcome.energy[0]
-    return check_below("most energy gained at an impact, of the initial", most, 1e-12)
-
-
-def check_forces(outcome: Outcome) -> list[Check]:
-    """Nothing pulls, and friction stays inside its cones."""
-    law = outcome.run.scenario.contact
-    closed = np.asarray(outcome.trajectory.modes) != OPEN
-    force = np.asarray(outcome.trajectory.force)[closed]
-    impulse = np.array([e.impulse for e in outcome.hits])
-    both = np.concatenate([force, impulse]) if impulse.size else force
-    largest = np.abs(both).max()
-    excess = (np.abs(both[:, 0]) - law.mu_static * both[:, 1]).max() / largest
-    return [
-        check_below("no force or impulse pulls; the most, of the largest",
-                    -both[:, 1].min() / largest, 1e-9),
-        check_below("friction beyond the static cone, of the largest", excess, 1e-6),
-    ]  # fmt: skip
-
-
-def check_rest(outcome: Outcome, within: float) -> Check:
-    """It comes to rest in time."""
-    rest = outcome.rest
-    return Check("at rest", rest is not None and rest <= within, rest, f"within {within:g} s")
-
-
-def check_no_rest(outcome: Outcome) -> Check:
-    """It does not come to rest."""
-    return Check(f"not at rest in {outcome.time[-1]:g} s", outcome.rest is None)
+    The table of the first impacts goes with figures that show the trajectory.
+    """
+    table = impact_table if what.startswith(("trajectory", "motion")) else None
+    return item(name, of=run, draw=FIGURES[what], table=table)

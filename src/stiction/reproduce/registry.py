@@ -1,39 +1,62 @@
-"""The registry: every figure and table of a document is one decorated function.
+"""The registry: every figure and table of a document is one item, made by one function.
 
-    @reproduces("marhefka", "Figure 3", title="Restitution against impact speed")
+    item = Document("marhefka").item
+
+    @item("Figure 3")
     def figure_3() -> Reproduction:
         ...
-        return Reproduction(figure=fig, checks=[check_close("e(0.1, 1)", e, 0.909016, 1e-6)])
+        return Reproduction(figure, checks=[check_close("e(0.1, 1)", e, 0.909016, 1e-6)])
 
-A module `stiction.reproduce.DOCUMENT` is imported when its document is asked for.
+Several items often show one subject, such as a run. Then `of` makes the subject, `draw` its figure,
+`table` its rows, and the function says only what must hold:
+
+    @item("Figure 5.8", of=partial(bicycle, 1.0), draw=motion_figure)
+    def figure_5_8(run: Outcome) -> list[Check]:
+        return [run.check_ledger()]
+
+What there is, in which order, its titles, its notes, why it differs and why it is absent stand in
+`items.toml`. A module `stiction.reproduce.DOCUMENT` is imported when its document is asked for.
+
+Every item ends as one of three: it **agrees** (all its checks hold), it **differs** (one does not;
+the checks say by how much, `items.toml` why) or it is **not reproduced** (nothing could be made).
 """
 
 import importlib
-import importlib.util
+import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-from stiction._errors import unknown
+import numpy as np
 
-DOCUMENTS = {
-    "marhefka": "Marhefka and Orin 1996: contact with nonlinear damping",
-    "flickinger": "Flickinger 2011: hybrid dynamic simulation of legged mechanisms",
-    "erdmann": "Erdmann 1994: multiple-point contact with friction",
-    "ma": "Ma, Kim, Martinez 2007: identifying contact parameters",
-    "rodic": "Rodic, Addi, Dalleau 2008: impact of bipeds",
-}
+from stiction._base.errors import unknown
+
+_LIST = tomllib.loads((Path(__file__).parent / "items.toml").read_text(encoding="utf-8"))
+DOCUMENTS: dict[str, str] = {name: content["document"] for name, content in _LIST.items()}
+Agreement = Literal["agrees", "differs", "not reproduced"]
 
 
 @dataclass(frozen=True)
 class Check:
-    """One statement that a figure or table must show, and whether it does."""
+    """One statement about a figure or table, and whether it holds.
+
+    `source` says whose statement it is: the document's, in words or in a number that it prints, or
+    mechanics', which any run must obey whatever the document says.
+    """
 
     claim: str
     passed: bool
     value: Any = None
     expected: Any = None
     tolerance: float | None = None
+    source: Literal["document", "mechanics"] = "mechanics"
+
+
+def stated(*checks: Check) -> list[Check]:
+    """The same checks as statements of the document."""
+    return [replace(check, source="document") for check in checks]
 
 
 def check_close(claim: str, value: float, expected: float, tolerance: float) -> Check:
@@ -47,14 +70,81 @@ def check_below(claim: str, value: float, bound: float) -> Check:
     return Check(claim, bool(value <= bound), float(value), f"at most {bound:g}", bound)
 
 
+def check_more(claim: str, value: float | int, bound: float | int) -> Check:
+    """The claim that `value` is more than `bound`."""
+    return Check(claim, bool(value > bound), value, f"> {bound:g}")
+
+
+def check_less(claim: str, value: float, bound: float | int, unit: str = "") -> Check:
+    """The claim that `value` is less than `bound`."""
+    return Check(claim, bool(value < bound), float(value), f"< {bound:g} {unit}".rstrip())
+
+
+class Curve(NamedTuple):
+    """One line of a figure as numbers."""
+
+    panel: str  # title of its panel, or its number
+    name: str
+    axes: tuple[str, ...]  # labels, with units
+    points: np.ndarray  # (n, 2); (n, 3) in space, or where colour shows a third number
+
+
 @dataclass
 class Reproduction:
-    """What one figure or table came out as: a picture, a table (rows of named values), checks."""
+    """What one figure or table came out as: a picture, a table (rows of named values), checks.
+
+    Without checks nothing was made, and `note` says why.
+    """
 
     figure: Any = None  # a matplotlib Figure
     table: list[dict[str, Any]] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     note: str = ""
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)  # what no line of the figure shows
+    why: str = ""  # of what differs, as far as it is known
+
+    @property
+    def verdict(self) -> Agreement:
+        """Whether the item agrees with the document."""
+        if not self.checks:
+            return "not reproduced"
+        return "agrees" if all(check.passed for check in self.checks) else "differs"
+
+    @property
+    def text(self) -> str:
+        """What is said of the item: where it differs and why, and what was decided."""
+        why = self.why or "The reason is not known."
+        return f"{why} {self.note}".strip() if self.verdict == "differs" else self.note
+
+    @property
+    def data(self) -> list[Curve]:
+        """The lines, dots and contours of the figure as arrays."""
+        panels = () if self.figure is None else self.figure.axes
+        return [curve for i, axes in enumerate(panels) for curve in _curves(axes, str(i + 1))]
+
+
+def _curves(axes: Any, number: str) -> list[Curve]:
+    """The lines of one panel of a matplotlib figure."""
+    title = axes.get_title(loc="left") or axes.get_title() or number
+    labels = [axes.get_xlabel(), axes.get_ylabel()]
+    labels += [axes.get_zlabel()] if hasattr(axes, "get_zlabel") else []
+    curves = []
+    for i, line in enumerate(axes.lines):
+        name = str(line.get_label())
+        name = f"line {i + 1}" if name.startswith("_") else name  # matplotlib's own names
+        values = line.get_data_3d() if hasattr(line, "get_data_3d") else line.get_data()
+        points = np.stack([np.asarray(v, float) for v in values], axis=1)
+        curves.append(Curve(title, name, tuple(labels), points))
+    for i, dots in enumerate(c for c in axes.collections if type(c).__name__ == "PathCollection"):
+        points, values = np.asarray(dots.get_offsets(), float), dots.get_array()
+        if values is not None:  # shown by colour
+            points = np.concatenate([points, np.asarray(values, float)[:, None]], axis=1)
+        curves.append(Curve(title, f"dots {i + 1}", tuple(labels), points))
+    for contours in (c for c in axes.collections if hasattr(c, "allsegs")):
+        for level, segments in zip(contours.levels, contours.allsegs, strict=True):
+            name = f"contour at {level:g}"
+            curves += [Curve(title, name, tuple(labels), np.asarray(s)) for s in segments]
+    return curves
 
 
 @dataclass(frozen=True)
@@ -62,10 +152,34 @@ class Entry:
     """A registered figure or table."""
 
     document: str
-    item: str  # as the document calls it: "Figure 3", "Table 1"
-    title: str
+    item: str  # as the document calls it: "Figure 3", "Table 6.2"
     make: Callable[[], Reproduction]
-    chapter: int | None = None
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+        return _LIST[self.document]["titles"][self.item]
+
+    @property
+    def says(self) -> str:
+        """Why it differs or is absent, as the list has it; empty if it agrees."""
+        listed = _LIST[self.document]
+        return listed.get("differs", {}).get(self.item) or listed.get("absent", {}).get(
+            self.item, ""
+        )
+
+    @property
+    def listed(self) -> Agreement:
+        """The verdict that the list expects, without making the item."""
+        if self.item in _LIST[self.document].get("absent", {}):
+            return "not reproduced"
+        return "differs" if self.says else "agrees"
+
+    @property
+    def chapter(self) -> str:
+        """The chapter, where items are numbered by it: '6' of 'Table 6.2'."""
+        number = self.item.split()[-1]
+        return number.split(".")[0] if "." in number else ""
 
     @property
     def slug(self) -> str:
@@ -73,24 +187,77 @@ class Entry:
         return self.item.lower().replace(" ", "-").replace(".", "-")
 
 
-_ENTRIES: dict[str, list[Entry]] = {name: [] for name in DOCUMENTS}
+_MAKERS: dict[str, dict[str, Callable[[], Reproduction]]] = {name: {} for name in DOCUMENTS}
 
 
-def reproduces(document: str, item: str, *, title: str, chapter: int | None = None):
-    """Register a function as the maker of one figure or table of a document."""
+@dataclass(frozen=True)
+class Document:
+    """A document, to which items are added."""
 
-    def register(make: Callable[[], Reproduction]) -> Callable[[], Reproduction]:
-        _ENTRIES[document].append(Entry(document, item, title, make, chapter))
-        return make
+    name: str
 
-    return register
+    def item(
+        self,
+        name: str,
+        *,
+        of: Callable[[], Any] | None = None,
+        draw: Callable[[Any], Any] | None = None,
+        table: Callable[[Any], list[dict[str, Any]]] | None = None,
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register a function as the maker of one figure or table.
+
+        Args:
+            name: As the document calls it: "Figure 3".
+            of: Makes the subject that the function is called with; without it there is none.
+            draw: Makes the figure of the subject.
+            table: Makes the rows of a table from the subject.
+
+        The function returns the checks, or (with neither `draw` nor `table`) a `Reproduction`.
+        """
+
+        def register(show: Callable[..., Any]) -> Callable[..., Any]:
+            def make() -> Reproduction:
+                subject = () if of is None else (of(),)
+                made = show(*subject)
+                if not isinstance(made, Reproduction):
+                    figure = None if draw is None else draw(*subject)
+                    made = Reproduction(figure, [] if table is None else table(*subject), made)
+                made.note = made.note or _LIST[self.name]["notes"].get(name, "")
+                made.why = _LIST[self.name].get("differs", {}).get(name, "")
+                return made
+
+            _MAKERS[self.name][name] = make
+            return show
+
+        return register
 
 
-def entries(document: str) -> list[Entry]:
-    """The registered items of a document, in the order in which they were written down."""
+def entries(
+    document: str, *, only: str | None = None, chapter: str | int | None = None
+) -> list[Entry]:
+    """The items of a document, in their order.
+
+    Args:
+        document: One of `DOCUMENTS`.
+        only: One item, by its name or its slug.
+        chapter: Only the items of a chapter, such as "3" or "A".
+    """
     if document not in DOCUMENTS:
         raise unknown("document", document, DOCUMENTS)
-    module = f"stiction.reproduce.{document}"
-    if importlib.util.find_spec(module) is not None:
-        importlib.import_module(module)
-    return list(_ENTRIES[document])
+    importlib.import_module(f"stiction.reproduce.{document}")
+    makers = _MAKERS[document] | {
+        item: partial(Reproduction, note=why)
+        for item, why in _LIST[document].get("absent", {}).items()
+    }
+    found = [Entry(document, item, makers[item]) for item in _LIST[document]["titles"]]
+    if only is not None:
+        names = [e.item for e in found]
+        found = [e for e in found if only.lower() in (e.item.lower(), e.slug)]
+        if not found:
+            raise unknown(f"item of '{document}'", only, names)
+    if chapter is not None:
+        chapters = {e.chapter for e in found if e.chapter}
+        found = [e for e in found if e.chapter.lower() == str(chapter).lower()]
+        if not found:
+            raise unknown(f"chapter of '{document}'", chapter, chapters)
+    return found

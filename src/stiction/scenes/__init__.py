@@ -1,8 +1,10 @@
-"""Scenes: files that say which mechanism moves, from where, for how long and under which law."""
+"""Scenes: what moves, from where, what it touches, for how long and under which law.
 
-from stiction.scenes.library import load, scene_names
-from stiction.scenes.read import read_scenario
-from stiction.scenes.scenario import Scenario
+A scenario is a file of fields (`scenario`, `read`); a `Scene` is what they mean, ready to be run.
+`scene` makes one from a name, a file or text. What needs JAX is imported when it is first used.
+"""
 
-# `stiction.scenes.run` carries a scenario out; it needs JAX and is imported when it is used.
-__all__ = ["Scenario", "load", "read_scenario", "scene_names"]
+from stiction._base.lazy import lazy_names
+
+__getattr__, __dir__, _names = lazy_names(__name__, __file__)
+__all__ = list(_names)  # pyright: ignore[reportUnsupportedDunderAll]

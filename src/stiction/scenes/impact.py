@@ -1,7 +1,6 @@
 """The first impact of a scenario, and what every law makes of it."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -9,15 +8,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array
-from stiction._errors import InputError
-from stiction.engines import Hybrid, events_of
-from stiction.engines.contact_dynamics import contact_dynamics, kinetic
-from stiction.engines.happenings import APPROACH, REST, TOUCH, impact_problem
-from stiction.impacts import ONE_CONTACT, ImpactProblem, impact_forces, impact_law
+from stiction._base.arrays import Array
+from stiction._base.errors import InputError
+from stiction.engines import Hybrid
+from stiction.engines.contact_dynamics import contact_dynamics, impact_problem, kinetic
+from stiction.engines.tolerances import APPROACH, REST, TOUCH
+from stiction.impacts import (
+    ONE_CONTACT,
+    ImpactProblem,
+    impact_forces,
+    impact_law,
+    tangential_ratios,
+)
 from stiction.mechanism import Mechanism
-from stiction.scenes.run import Scene, build_scene
-from stiction.scenes.scenario import Scenario
+from stiction.scenes.run import Scene
 from stiction.surfaces import Contacts
 
 _CREATED = 1e-9  # more than this part of the kinetic energy is no rounding
@@ -42,7 +46,7 @@ LAWS = {
 
 
 @dataclass(frozen=True)
-class Impact:
+class ImpactState:
     """A state at which something collides."""
 
     time: float
@@ -53,21 +57,20 @@ class Impact:
     support_velocity: Array
 
 
-def find_impact(scenario: Scenario, folder: Path, *, at_start: bool) -> Impact:
+def find_impact(scene: Scene, *, at_start: bool) -> ImpactState:
     """The state just before the first impact, or the initial one.
 
     Args:
-        scenario: What happens.
-        folder: Its files are relative to it.
+        scene: What happens; its contacts are taken as rigid.
         at_start: Take the initial state as it is; something must collide there.
     """
     if at_start:  # a jump would put it on the ground first
-        scenario = scenario.model_copy(update={"jump": None})
-    scene = build_scene(scenario, folder, rigid=True)
+        scene = scene.change({"jump": None})
+    scene = scene.rigid()
     contacts, law = scene.contacts, scene.law
     if contacts is None or not isinstance(law, Hybrid):
         raise InputError("nothing in this scene can touch: there is no impact to resolve")
-    time, q, v = (0.0, scene.q, scene.v) if at_start else _state_before(scene, contacts)
+    time, q, v = (0.0, scene.q, scene.v) if at_start else _state_before(scene)
     problem, gap, support = _problem(scene.mechanism, contacts, law, q, v, jnp.asarray(time))
     approaching = np.asarray(problem.velocity)[:, -1]
     if not bool(np.any((np.asarray(gap) <= TOUCH.of(gap)) & (approaching < -APPROACH.of(gap)))):
@@ -81,10 +84,10 @@ def find_impact(scenario: Scenario, folder: Path, *, at_start: bool) -> Impact:
     names = tuple(contacts.names[i] for i in taking_part)
     # The others are apart; without them the problem is smaller, and sooner compiled.
     part = problem.part(jnp.asarray(taking_part))
-    return Impact(time, q, v, names, part, support[taking_part])
+    return ImpactState(time, q, v, names, part, support[taking_part])
 
 
-def resolve_by_all(impact: Impact) -> list[dict[str, Any]]:
+def resolve_by_all(impact: ImpactState) -> list[dict[str, Any]]:
     """What each law makes of an impact, as plain data."""
     several = len(impact.names) > 1
     rows = []
@@ -96,7 +99,7 @@ def resolve_by_all(impact: Impact) -> list[dict[str, Any]]:
     return rows
 
 
-def _resolve(impact: Impact, law: str, method: str, sequence: bool) -> dict[str, Any]:
+def _resolve(impact: ImpactState, law: str, method: str, sequence: bool) -> dict[str, Any]:
     problem, ground = impact.problem, impact.support_velocity
 
     @jax.jit
@@ -110,12 +113,14 @@ def _resolve(impact: Impact, law: str, method: str, sequence: bool) -> dict[str,
 
     s, after, T, given, forces = jax.tree.map(np.asarray, resolve(problem, ground))
     before = float(problem.kinetic)
+    ratios = np.asarray(tangential_ratios(problem.velocity, jnp.asarray(after)))
     contacts = [
         {
             "contact": name,
             "velocity_after": after[i].tolist(),
             "impulse": s.impulse[i].tolist(),
             "mu": float(s.mu[i]),
+            "tangential_restitution": ratios[i].tolist(),
             "state": _state(bool(s.sticks[i]), s.impulse[i], after[i]),
             "force": forces[i].tolist(),
         }
@@ -137,18 +142,18 @@ def _state(sticks: bool, impulse: np.ndarray, after: np.ndarray) -> str:
     return "stick" if sticks or np.linalg.norm(after[:-1]) <= REST.double else "slip"
 
 
-def _state_before(scene: Scene, contacts: Contacts) -> tuple[float, Array, Array]:
+def _state_before(scene: Scene) -> tuple[float, Array, Array]:
     """Time and state just before the first impact."""
     until = scene.scenario.until
     trajectory = scene.simulate(until, 2)
-    hits = [e for e in events_of(trajectory, contacts.names) if e.kind in ("impact", "zeno")]
-    if not hits or trajectory.events is None:
+    hits = [e for e in trajectory.events() if e.kind in ("impact", "zeno")]
+    if not hits:
         raise InputError(
             f"nothing collides within `until` = {until:g} s; make it longer, or give a"
             " state in contact with --q and --v"
         )
     first = hits[0].index
-    return hits[0].time, trajectory.events.q[first], trajectory.events.v_before[first]
+    return hits[0].time, trajectory.log.q[first], trajectory.log.v_before[first]
 
 
 @eqx.filter_jit

@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stiction._errors import unknown
+from stiction._base.errors import unknown
 
 if TYPE_CHECKING:
     from stiction.mechanism import Mechanism
+    from stiction.mechanism.load import Base
 
 LIBRARY = Path(__file__).parent / "library"
 
@@ -23,7 +24,7 @@ def find_scene(name: str) -> Path:
     return LIBRARY / f"{name}.toml"
 
 
-def load(source: str | Path, *, base: str | None = None) -> "Mechanism":
+def load(source: str | Path, *, base: "Base | None" = None) -> "Mechanism":
     """A mechanism from an MJCF or URDF file, their text, a scenario file or a scene's name.
 
     Args:
@@ -33,19 +34,6 @@ def load(source: str | Path, *, base: str | None = None) -> "Mechanism":
     Returns:
         A `Mechanism`: pass it, with q and v, to `stiction.mass_matrix`, `stiction.engines`, …
     """
-    from stiction.mechanism import load_mechanism
-    from stiction.scenes.read import read_scenario
-    from stiction.scenes.run import build_mechanism
+    from stiction.scenes.run import scene
 
-    text = str(source)
-    is_model = text.lstrip().startswith("<") or Path(text).suffix.lower() in (
-        ".xml",
-        ".mjcf",
-        ".urdf",
-    )
-    # A name with a suffix that nobody knows is a file of the wrong type, not a scene.
-    known = Path(text).suffix.lower() in ("", ".toml", ".yaml", ".yml")
-    if is_model or not known:
-        return load_mechanism(source, base=base)  # type: ignore[arg-type]
-    scenario, folder = read_scenario(source, [f"mechanism.base={base}"] if base else [])
-    return build_mechanism(scenario, folder)
+    return scene(source, {"mechanism.base": base} if base else {}).mechanism

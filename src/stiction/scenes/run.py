@@ -1,5 +1,7 @@
-"""Carry a scenario out."""
+"""A scene: everything that a scenario names, ready to be run."""
 
+import functools
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,133 +11,124 @@ import jax.numpy as jnp
 import mujoco
 import numpy as np
 
-from stiction._arrays import Array
-from stiction._errors import InputError, unknown
+from stiction._base.arrays import Array
+from stiction._base.display import displayed
+from stiction._base.errors import IgnoredWarning, InputError
+from stiction.control import AbstractSwitchingControl, HarmonicControl, PhasedControl
 from stiction.engines import (
-    AbstractSwitchingControl,
+    RESULTS,
     Compliant,
-    Event,
-    HarmonicControl,
     Hybrid,
-    PhasedControl,
     Solver,
     Stepping,
     Trajectory,
     default_solver,
-    events_of,
     simulate,
 )
-from stiction.mechanism import Mechanism, load_mechanism
-from stiction.mechanism.load import parse_model
-from stiction.mechanism.tree import COORDINATES, FREEDOMS
-from stiction.scenes.contact import build_contacts, build_law, hybrid_law
-from stiction.scenes.reactions import Reactions, reactions
+from stiction.engines.tolerances import INSIDE, SUNK
+from stiction.mechanism import (
+    Mechanism,
+    load_mechanism,
+    parse_model,
+)
+from stiction.scenes.contact import build_ground, contacts_of
+from stiction.scenes.laws import as_rigid, law_of
+from stiction.scenes.read import Changes, change_fields, read_scenario
 from stiction.scenes.scenario import PhaseFields, Scenario, SolverFields
+from stiction.scenes.start import (
+    StartWarning,
+    build_jump,
+    initial_state,
+    keyframe_of,
+    refuse_inside,
+)
 from stiction.scenes.track import build_track
-from stiction.surfaces import Contacts, find_contacts
+from stiction.surfaces import (
+    Contacts,
+    MovedOut,
+    Pair,
+    Planes,
+    find_penetrations,
+    move_out,
+    tell_not_treated,
+    touching_table,
+)
 
 if TYPE_CHECKING:
-    from stiction.agility import JumpControl
     from stiction.motions import Motions
 
 _MOST_TOLD = 20  # suspicious events of a run for which all possible motions are looked for
 
 
-@dataclass(frozen=True)
-class Run:
-    """A scenario and what came of it."""
+def scene(source: str | Path, changes: Changes | None = None, /, **fields: Any) -> "Scene":
+    """A scene from its name, a scenario or model file, or their text.
 
-    scenario: Scenario
-    mechanism: Mechanism
-    contacts: Contacts | None  # None in free motion
-    trajectory: Trajectory
-    control: Any = None
-    folder: Path = Path()  # that files of the scenario are relative to
-
-    @property
-    def contact_names(self) -> tuple[str, ...]:
-        """Names of the contacts, in order; none in free motion."""
-        return () if self.contacts is None else self.contacts.names
-
-    @cached_property
-    def events(self) -> list[Event]:
-        """The events, in order; those of which other motions may have come say which."""
-        events = events_of(self.trajectory, self.contact_names)
-        log, contacts = self.trajectory.events, self.contacts
-        if log is None or contacts is None:
-            return events
-        told: dict[int, str] = {}
-        for i in sorted({e.index for e in events if log.suspicious[e.index]})[:_MOST_TOLD]:
-            v = log.v_before[i] if log.tangential[i] else log.v_after[i]
-            told[i] = self._possible(contacts, log.q[i], v, float(log.time[i]))
-        return [
-            replace(e, note=f"{e.note}; {told[e.index]}") if e.index in told else e for e in events
-        ]
-
-    @cached_property
-    def reactions(self) -> Reactions | None:
-        """What the ground does to each body; None where a body touches at one point alone."""
-        return reactions(self)
-
-    def _possible(self, contacts: Contacts, q: np.ndarray, v: np.ndarray, time: float) -> str:
-        """Which motions rigid bodies allow at a state, in words."""
-        law = hybrid_law(self.scenario.contact, contacts)
-        try:
-            answer = motions_at_state(self.mechanism, contacts, law, self.control, q, v, time)
-        except InputError as error:  # too many contacts, or a control that remembers
-            return str(error)
-        modes = [
-            ", ".join(f"{n} {m}" for n, m in zip(contacts.names, motion.modes, strict=True))
-            for motion in answer.motions
-        ]
-        return f"{answer.verdict}: {' | '.join(modes) or 'no motion is possible'}"
+    Args:
+        source: "box", "my-scene.toml", "robot.xml", TOML text, or MJCF text.
+        changes: Fields to change, by their paths: `{"contact.restitution": 0.5}`.
+        **fields: Fields to change; of a table those that are named:
+            `until=2.0, contact={"restitution": 0.5}`.
+    """
+    scenario, folder = read_scenario(source, _paths(changes, fields))
+    return Scene(scenario, folder)
 
 
-def motions_at_state(
-    mechanism: Mechanism, contacts: Contacts, law: Hybrid, control: Any, q: Any, v: Any, time: float
-) -> "Motions":
-    """Every motion that rigid bodies allow at a state under a control."""
-    from stiction.motions import motions_of_mechanism
-
-    if isinstance(control, AbstractSwitchingControl):
-        raise InputError(
-            "all motions can be told only where commands do not depend on what was before:"
-            " leave `jump` and the phases of `control` out"
-        )
-    q, v, no_modes = jnp.asarray(q), jnp.asarray(v), jnp.zeros(contacts.count, int)
-    return motions_of_mechanism(
-        mechanism,
-        contacts,
-        q,
-        v,
-        time=time,
-        command=control(jnp.asarray(time), q, v, no_modes),
-        mu_static=law.mu_static,
-        mu_dynamic=law.mu_dynamic,
-    )
+displayed(Trajectory)  # engines know nothing of what is shown
 
 
-def run_scenario(scenario: Scenario, folder: Path) -> Run:
-    """Simulate a scenario whose files are relative to `folder`."""
-    scene = build_scene(scenario, folder)
-    trajectory = scene.simulate(scenario.until, scenario.samples).to_numpy()
-    return Run(scenario, scene.mechanism, scene.contacts, trajectory, scene.control, folder)
-
-
+@displayed
 @dataclass(frozen=True)
 class Scene:
-    """Everything that a scenario names, ready to be simulated."""
+    """A scenario, and what it means: what moves, from where, what it may touch, under which law.
+
+    Attributes:
+        scenario: All fields, checked.
+        folder: Files of the scenario are relative to it.
+    """
 
     scenario: Scenario
-    mechanism: Mechanism
-    contacts: Contacts | None  # None in free motion
-    law: Hybrid | Stepping | Compliant | None
-    control: Any
-    q: Array
-    v: Array
+    folder: Path = Path()
+
+    def change(self, changes: Changes | None = None, /, **fields: Any) -> "Scene":
+        """The scene with other fields, as `stiction.scene` takes them."""
+        new = _paths(changes, fields)
+        if not new:
+            return self
+        scenario = change_fields(self.scenario.model_dump(exclude_unset=True), new)
+        other = Scene(scenario, self.folder)
+        if "mechanism" in vars(self) and scenario.mechanism == self.scenario.mechanism:
+            vars(other)["mechanism"] = self.mechanism  # the same model is loaded once
+        return other
+
+    def run(self, changes: Changes | None = None, /, **fields: Any) -> Trajectory:
+        """Simulate the scene, with other fields if there are any.
+
+        Pairs of geoms that may touch and that the engines do not treat are named in a warning. A
+        run in whose samples anything penetrates is no success: see `Trajectory.message`.
+        """
+        if changes or fields:
+            return self.change(changes, **fields).run()
+        left_out = tell_not_treated(self.touching)
+        if left_out:
+            warnings.warn(left_out, IgnoredWarning, stacklevel=2)
+        if self.moved_out is not None:
+            warnings.warn(f"{self.moved_out}", StartWarning, stacklevel=2)
+        run = self.simulate(self.scenario.until, self.scenario.samples)
+        refuse_inside(run, keep=self.scenario.start.resolve is False)
+        assert run.origin is not None
+        seen = run.to_numpy()
+        found = self._penetrations(seen)
+        origin = replace(
+            run.origin,
+            scene=self,
+            notes=functools.cache(lambda: self._possible_motions(seen)),
+            penetrations=found,
+        )
+        result = RESULTS.penetrated if found and seen.success else run.result
+        return replace(run, origin=origin, result=result).to_numpy()
 
     def simulate(self, until: float, samples: int) -> Trajectory:
-        """The motion from the start, as far as it comes."""
+        """The motion from the start, as far as it comes, and nothing looked over."""
         return simulate(
             self.mechanism,
             self.q,
@@ -145,123 +138,178 @@ class Scene:
             law=self.law,
             control=self.control,
             samples=samples,
-            solver=build_solver(self.scenario.solver, self.law),
+            solver=self.solver,
             max_events=self.scenario.contact.max_events,
             throw=False,
         )
 
+    def rigid(self) -> "Scene":
+        """The scene with rigid contacts and exact events, whatever its law."""
+        if self.scenario.contact.law not in ("stepping", "compliant"):
+            return self
+        contact = as_rigid(self.scenario.contact)
+        return Scene(self.scenario.model_copy(update={"contact": contact}), self.folder)
 
-def build_scene(scenario: Scenario, folder: Path, *, rigid: bool = False) -> Scene:
-    """What a scenario names. Files are relative to `folder`; `rigid` overrules its contact law."""
-    mechanism = build_mechanism(scenario, folder)
-    q, v = initial_state(scenario, mechanism)
-    contacts = build_contacts(scenario, mechanism, folder)
-    control: Any = build_control(scenario, mechanism)
-    if scenario.jump is not None:
-        q, control = build_jump(scenario, mechanism, contacts, q)
-    law = None
-    if contacts is not None:
-        law = hybrid_law(scenario.contact, contacts) if rigid else build_law(scenario, contacts)
-    if scenario.track is not None:
-        q, v, control = build_track(scenario, folder, mechanism, contacts, law, q, v)
-    return Scene(scenario, mechanism, contacts, law, control, q, v)
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """What moves."""
+        fields = self.scenario.mechanism
+        return load_mechanism(self.model_source, base=fields.base, edits=fields.edits)
 
+    @property
+    def model_source(self) -> Path | str:
+        """The model file, or its text: the scenario's own, or a human of the size it asks for."""
+        fields = self.scenario.mechanism
+        if fields.human is None:
+            text = str(fields.file)
+            return text if text.lstrip().startswith("<") else self.folder / text
+        from stiction.biped.human import human
 
-def build_mechanism(scenario: Scenario, folder: Path) -> Mechanism:
-    """The mechanism that a scenario names."""
-    fields = scenario.mechanism
-    source = model_source(scenario, folder)
-    return load_mechanism(source, base=fields.base, edits=fields.edits)
+        size = fields.human
+        return human(height=size.height, mass=size.mass, sex=size.sex, sole=size.sole)
 
+    def spec(self) -> mujoco.MjSpec:
+        """The model in MuJoCo's own editable form."""
+        fields = self.scenario.mechanism
+        return parse_model(self.model_source, base=fields.base, edits=fields.edits)[0]
 
-def build_spec(scenario: Scenario, folder: Path) -> mujoco.MjSpec:
-    """The same in MuJoCo's own form."""
-    fields = scenario.mechanism
-    source = model_source(scenario, folder)
-    return parse_model(source, base=fields.base, edits=fields.edits)[0]
+    @cached_property
+    def ground(self) -> Planes:
+        """The planes that may be touched."""
+        fields, points = self.scenario.ground, self.scenario.contact.points
+        return build_ground(fields, self.mechanism, fields.field is not None, points is not None)
 
+    @cached_property
+    def contacts(self) -> Contacts | None:
+        """What may touch; None in free motion."""
+        return contacts_of(self.scenario, self.mechanism, self.ground, self.folder)
 
-def model_source(scenario: Scenario, folder: Path) -> Path | str:
-    """The model file of a scenario, or the MJCF text of a human of the size that it asks for."""
-    fields = scenario.mechanism
-    if fields.human is None:
-        return folder / str(fields.file)
-    from stiction.biped.human import human
+    @cached_property
+    def touching(self) -> list[Pair]:
+        """Every pair that may touch by the model, treated or not; none if the law is "none"."""
+        fields = self.scenario.contact
+        if fields.law == "none":
+            return []
+        table = touching_table(self.mechanism, self.contacts, self.ground)
+        balls = ("sphere", "sphere")
+        return [p for p in table if fields.pairs or (p.first_kind, p.second_kind) != balls]
 
-    size = fields.human
-    return human(height=size.height, mass=size.mass, sex=size.sex, sole=size.sole)
+    @cached_property
+    def law(self) -> Hybrid | Stepping | Compliant | None:
+        """What contacts do."""
+        return None if self.contacts is None else law_of(self.scenario, self.contacts)
 
+    @property
+    def solver(self) -> Solver:
+        """Method and tolerances of the integration."""
+        return build_solver(self.scenario.solver, self.law)
 
-def initial_state(scenario: Scenario, mechanism: Mechanism) -> tuple[Array, Array]:
-    """q and v at time zero."""
-    start, tree = scenario.start, mechanism.tree
-    q, v = np.array(mechanism.q_reference), np.zeros(mechanism.nv)
-    if start.keyframe is not None:
-        frames = {name: (q, v) for name, q, v in mechanism.keyframes}
-        if start.keyframe not in frames:
-            raise unknown("keyframe", start.keyframe, frames)
-        q, v = (np.array(x) for x in frames[start.keyframe])
-    q = _fill("start.q", q, start.q, mechanism, tree.q_address, COORDINATES)
-    v = _fill("start.v", v, start.v, mechanism, tree.v_address, FREEDOMS)
-    return jnp.asarray(q), jnp.asarray(v)
+    @property
+    def posture(self) -> Array:
+        """The configuration that `start` gives, before a jump puts it on the ground."""
+        return initial_state(self.scenario, self.mechanism)[0]
 
+    @property
+    def q(self) -> Array:
+        """The configuration at time zero."""
+        return self._start[0]
 
-def _fill(field: str, values, given, mechanism: Mechanism, address, sizes):
-    """Overwrite `values` by what a scenario gives: all of it, or some joints by name."""
-    if given is None:
-        return values
-    tree = mechanism.tree
-    if isinstance(given, list):
-        if len(given) != len(values):
-            names = tree.coordinate_names if field.endswith("q") else tree.freedom_names
+    @property
+    def v(self) -> Array:
+        """The velocity at time zero."""
+        return self._start[1]
+
+    @property
+    def control(self) -> Any:
+        """What the actuators are told."""
+        return self._start[2]
+
+    @cached_property
+    def _start(self) -> tuple[Array, Array, Any]:
+        """State and control; a jump and a motion to follow have a say in where it begins."""
+        scenario, mechanism = self.scenario, self.mechanism
+        q, v = initial_state(scenario, mechanism)
+        q = q if self.moved_out is None else self.moved_out.q
+        control: Any = build_control(scenario, mechanism)
+        if scenario.jump is not None:
+            q, control = build_jump(scenario, mechanism, self.contacts, q)
+        if scenario.track is not None:
+            known = (mechanism, self.contacts, self.law, q, v)
+            q, v, control = build_track(scenario, self.folder, *known)
+        return q, v, control
+
+    @cached_property
+    def moved_out(self) -> MovedOut | None:
+        """How the start was moved out of what it touches; None if it was not."""
+        if not self.scenario.start.resolve or self.contacts is None:
+            return None
+        return move_out(self.mechanism, self.contacts, self.posture)
+
+    def motions(self, q: Any, v: Any, time: float) -> "Motions":
+        """Every motion that rigid bodies allow at a state."""
+        from stiction.motions import motions_of_mechanism
+
+        rigid = self.rigid()
+        contacts, law, control = self.contacts, rigid.law, self.control
+        assert contacts is not None
+        assert isinstance(law, Hybrid)
+        if isinstance(control, AbstractSwitchingControl):
             raise InputError(
-                f"`{field}` must have {len(values)} entries ({', '.join(names[:8])}"
-                f"{', …' if len(names) > 8 else ''}), got {len(given)}"
+                "all motions can be told only where commands do not depend on what was before:"
+                " leave `jump` and the phases of `control` out"
             )
-        return np.array(given, float)
-    for name, value in given.items():
-        joint = mechanism.joint(name)
-        size = sizes[tree.joint_types[joint]]
-        entries = np.atleast_1d(np.array(value, float))
-        if entries.size != size:
-            raise InputError(f"`{field}.{name}` must have {size} entries, got {entries.size}")
-        values[address[joint] : address[joint] + size] = entries
-    return values
-
-
-def build_jump(
-    scenario: Scenario, mechanism: Mechanism, contacts: Contacts | None, q: Array
-) -> tuple[Array, "JumpControl"]:
-    """The start put on the ground, and the control of the jump."""
-    from stiction.agility import check_posture, jump_control, make_stance, place
-
-    fields = scenario.jump
-    if contacts is None or fields is None:
-        raise InputError(
-            "`jump` needs contacts to push with; set `contact.law` and `contact.points`"
+        q, v, no_modes = jnp.asarray(q), jnp.asarray(v), jnp.zeros(contacts.count, int)
+        return motions_of_mechanism(
+            self.mechanism,
+            contacts,
+            q,
+            v,
+            law=law,
+            time=time,
+            command=control(jnp.asarray(time), q, v, no_modes),
         )
-    if scenario.control:
-        raise InputError("`jump` commands all actuators; leave `control` out")
-    if not mechanism.nu:
-        raise InputError(
-            "`jump` needs actuators, and the mechanism has none; add motors to the model"
+
+    def _possible_motions(self, run: Trajectory) -> dict[int, str]:
+        """Which motions rigid bodies allow at the suspicious events of a run, in words."""
+        log, contacts, told = run.log, self.contacts, {}
+        if log is None or contacts is None:
+            return told
+        count = min(int(run.n_events), len(log.time) - 1)
+        for i in np.flatnonzero(np.asarray(log.suspicious)[:count])[:_MOST_TOLD]:
+            v = log.v_before[i] if log.tangential[i] else log.v_after[i]
+            try:
+                answer = self.motions(log.q[i], v, float(log.time[i]))
+            except InputError as error:  # too many contacts, or a control that remembers
+                told[int(i)] = str(error)
+                continue
+            modes = [
+                ", ".join(f"{n} {m}" for n, m in zip(contacts.names, motion.modes, strict=True))
+                for motion in answer.motions
+            ]
+            told[int(i)] = f"{answer.verdict}: {' | '.join(modes) or 'no motion is possible'}"
+        return told
+
+    def _penetrations(self, run: Trajectory) -> tuple:
+        """Where the samples of a run penetrate. Compliant contacts may: that is their law."""
+        treated = np.inf if isinstance(self.law, Compliant) else INSIDE.double
+        if isinstance(self.law, Stepping):
+            treated = max(treated, SUNK * float(self.law.dt) ** 2)
+        allowed = {False: INSIDE.double, True: treated}
+        time, q = np.asarray(run.time), np.asarray(run.q)
+        return tuple(
+            find_penetrations(self.mechanism, self.touching, self.ground, time, q, allowed)
         )
-    feet = contacts
-    if fields.feet is not None:
-        feet = find_contacts(mechanism, points=fields.feet, ground=contacts.planes, pairs=False)
-    stance = make_stance(mechanism, contacts=feet, point=fields.point)
-    q, _ = place(stance, q)
-    check_posture(stance, q)
-    control = jump_control(
-        stance,
-        q,
-        fields.direction,
-        distance=fields.distance,
-        frequency=fields.frequency,
-        lifted=fields.lifted,
-        away=fields.away,
-    )
-    return q, control
+
+
+def _paths(changes: Changes | None, fields: dict[str, Any]) -> dict[str, Any]:
+    """Changes by path: a table that is given as a keyword changes the fields that it names."""
+    paths = dict(changes or {})
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            paths |= {f"{name}.{key}": inner for key, inner in value.items()}
+        else:
+            paths[name] = value
+    return paths
 
 
 def build_solver(fields: SolverFields, law: Any) -> Solver:
@@ -273,8 +321,11 @@ def build_solver(fields: SolverFields, law: Any) -> Solver:
 
 
 def build_control(scenario: Scenario, mechanism: Mechanism) -> HarmonicControl | PhasedControl:
-    """The commands of all actuators."""
+    """The commands of all actuators: those of the scenario, else those of the start's keyframe."""
     table = np.zeros((4, mechanism.nu))
+    frame = keyframe_of(scenario, mechanism)
+    if frame is not None:
+        table[0] = frame.control
     phases: list[list[PhaseFields]] = [[] for _ in range(mechanism.nu)]
     for name, fields in scenario.control.items():
         i = mechanism.actuator(name)

@@ -7,39 +7,39 @@ line with `--set path=value`. What a file leaves out has the default given here.
 import itertools
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from stiction._base import defaults
+from stiction._base.files import Fields
 
 Vector = list[float]
+Vector3 = tuple[float, float, float]
+_ZERO = (0.0, 0.0, 0.0)
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
-
-
-class HumanFields(_Strict):
+class HumanFields(Fields):
     """A human body made from de Leva's 1996 segment data."""
 
-    height: Annotated[float, Field(gt=0, description="stature [m]")] = 1.90
-    mass: Annotated[float, Field(gt=0, description="body mass [kg]")] = 84.0728
+    height: float = Field(default=1.90, gt=0, le=10, description="stature [m]")
+    mass: float = Field(default=84.0728, gt=0, le=1e4, description="body mass [kg]")
     sex: Literal["male", "female"] = "male"
-    sole: Annotated[
-        Literal["plate", "hinged"], Field(description="under the toes too, or bending with them")
-    ] = "plate"
+    sole: Literal["plate", "hinged"] = Field(
+        default="plate", description="under the toes too, or bending with them"
+    )
 
 
-class MechanismFields(_Strict):
+class MechanismFields(Fields):
     """What moves: a model file, or a human of given size."""
 
-    file: Annotated[
-        str | None, Field(description="MJCF or URDF file, relative to the scenario file")
-    ] = None
-    base: Annotated[
-        Literal["fixed", "free"] | None, Field(description="how a URDF's root is held")
-    ] = None
-    edits: Annotated[
-        dict[str, Any],
-        Field(description="attributes to change, as 'geom.wheel.size' = [0.5, 0.1, 0.25]"),
-    ] = {}
+    file: str | None = Field(
+        default=None, description="MJCF or URDF file, relative to the scenario file; or its text"
+    )
+    base: Literal["fixed", "free"] | None = Field(
+        default=None, description="how a URDF's root is held"
+    )
+    edits: dict[str, Any] = Field(
+        default={}, description="attributes to change, as 'geom.wheel.size' = [0.5, 0.1, 0.25]"
+    )
     human: HumanFields | None = None
 
     @model_validator(mode="after")
@@ -49,110 +49,82 @@ class MechanismFields(_Strict):
         return self
 
 
-class StartFields(_Strict):
+class StartFields(Fields):
     """The state at time zero. A table gives entries by the name of their joint."""
 
     q: Vector | dict[str, float | Vector] | None = None
     v: Vector | dict[str, float | Vector] | None = None
-    keyframe: Annotated[str | None, Field(description="a named state of the model file")] = None
+    keyframe: str | None = Field(
+        default=None, description="a named state of the model file, and its commands"
+    )
+    resolve: bool | None = Field(
+        default=None,
+        description="what is inside of what it touches: true moves it out, false begins there where"
+        " contacts are springs; by default refused",
+    )
 
 
 # A number for all contacts, one for each in order, or some by the name of the contact.
 PerContact = float | Vector | dict[str, float]
 
 
-class ContactFields(_Strict):
-    """What contacts do. Values may differ by contact: a list, or a table by contact's name."""
+class AnyContact(Fields):
+    """What may touch, whatever the law."""
 
-    law: Annotated[
-        Literal["hybrid", "stepping", "compliant", "none"] | None,
-        Field(description="hybrid: rigid, exact events; stepping: rigid, fixed steps of solver.dt;"
-              " compliant: springs, dampers, bristles; none: nothing touches; by default hybrid if"
-              " anything can touch"),
-    ] = None  # fmt: skip
-    points: Annotated[
-        list[str] | None, Field(description="sites and geoms that may touch the ground")
-    ] = None
-    pairs: Annotated[bool, Field(description="whether spheres of bodies may touch each other")] = (
-        True
+    points: list[str] | None = Field(
+        default=None, description="sites and geoms that may touch the ground"
     )
-    restitution: Annotated[PerContact, Field(description="normal restitution e, 0 to 1")] = 0.0
-    energetic: Annotated[
-        float | Literal["off"],
-        Field(description="e* of flickinger (5.2): most of the kinetic energy an impact leaves"),
-    ] = "off"
-    energy_method: Annotated[
-        Literal["off", "scale", "constrain"] | None,
-        Field(description="how e* is kept; by default scale if energetic is a number"),
-    ] = None
-    mu_static: Annotated[PerContact, Field(description="static friction")] = 0.74
-    mu_dynamic: Annotated[PerContact, Field(description="dynamic friction")] = 0.57
-    stribeck_speed: Annotated[PerContact, Field(description="v_s of flickinger (4.10) [m/s]")] = (
-        1.4e-4
+    pairs: bool = Field(default=True, description="whether spheres of bodies may touch each other")
+    max_events: int = Field(default=2_000, ge=1)
+
+
+class NoContact(AnyContact):
+    """Nothing touches."""
+
+    law: Literal["none"]
+
+
+class Friction(AnyContact):
+    """Numbers that every law has. They may differ by contact: a list, or a table by name."""
+
+    restitution: PerContact = Field(
+        default=defaults.RESTITUTION, description="normal restitution e, 0 to 1"
     )
-    stribeck_exponent: Annotated[PerContact, Field(description="a of flickinger (4.10)")] = 1.0
-    rest_speed: Annotated[
-        PerContact, Field(description="slower collisions do not rebound [m/s]")
-    ] = 1e-3
-    impact: Annotated[str, Field(description="impact law: see `stiction impact --help`")] = (
-        "dissipation"
+    mu_static: PerContact = Field(default=defaults.MU_STATIC, description="static friction")
+    mu_dynamic: PerContact = Field(default=defaults.MU_DYNAMIC, description="dynamic friction")
+
+
+class RigidContact(Friction):
+    """Numbers of both laws of rigid contact."""
+
+    rest_speed: PerContact = Field(
+        default=defaults.REST_SPEED, description="slower collisions do not rebound [m/s]"
     )
-    sequence: Annotated[
-        bool, Field(description="whether simultaneous impacts are resolved one after the other")
-    ] = False
-    normal: Annotated[
-        Literal[
-            "hunt-crossley", "asymmetric", "spring-damper", "lankarani-nikravesh", "flores",
-            "gonthier", "carvalho-martins",
-        ],
-        Field(description="compliant: the law along the normal"),
-    ] = "hunt-crossley"  # fmt: skip
-    stiffness: Annotated[PerContact, Field(description="compliant: k [N/m^n]")] = 1e5
-    exponent: Annotated[
-        PerContact | None,
-        Field(description="compliant: n; by default 1, and 3/2 for the laws of the literature"),
-    ] = None
-    alpha: Annotated[
-        PerContact | None,
-        Field(description="compliant: slope of the restitution at low speed [s/m]; by default from"
-              " restitution, or 0.5"),
-    ] = None  # fmt: skip
-    alpha_parting: Annotated[
-        PerContact | None, Field(description="asymmetric: alpha while parting [s/m]")
-    ] = None
-    impact_speed: Annotated[
-        PerContact, Field(description="compliant: speed at which restitution is wanted [m/s]")
-    ] = 1.0
-    damping: Annotated[PerContact, Field(description="spring-damper: b [N s/m]")] = 100.0
-    tangential: Annotated[
-        Literal["bristle", "coulomb", "stribeck", "none"],
-        Field(description="compliant: the law of friction; only the bristle truly sticks"),
-    ] = "bristle"
-    bristle_stiffness: Annotated[
-        PerContact | None, Field(description="bristle: k [N/m]; by default the normal stiffness")
-    ] = None
-    bristle_damping: Annotated[
-        PerContact | None,
-        Field(description="bristle: c [N s/m]; by default 5 ms times its stiffness"),
-    ] = None
-    slip_speed: Annotated[
-        PerContact, Field(description="coulomb, stribeck: below it friction is viscous [m/s]")
-    ] = 1e-4
-    max_events: Annotated[int, Field(ge=1)] = 2_000
-    solver: Annotated[
-        Literal["newton", "admm", "lcp"],
-        Field(description="of stepping: friction cones to rounding, or by a fixed number of"
-              " iterations; or pyramids by Lemke's method"),
-    ] = "newton"  # fmt: skip
-    iterations: Annotated[int, Field(ge=1, description="of solver admm in every step")] = 50
-    tolerance: Annotated[
-        float, Field(gt=0, description="of solver newton, a share of the largest contact velocity")
-    ] = 1e-8
-    sides: Annotated[int, Field(ge=4, description="of the pyramids of solver lcp, even")] = 8
-    restitution_law: Annotated[
-        Literal["newton", "poisson"],
-        Field(description="of stepping: restitution of velocities or of impulses"),
-    ] = "newton"
+    energetic: float | Literal["off"] = Field(
+        default="off",
+        description="e* of flickinger (5.2): most of the kinetic energy an impact leaves",
+    )
+
+
+class HybridContact(RigidContact):
+    """Rigid, exact events. Without `law` it holds if anything can touch."""
+
+    law: Literal["hybrid"] | None = None
+    stribeck_speed: PerContact = Field(
+        default=defaults.STRIBECK_SPEED, description="v_s of flickinger (4.10) [m/s]"
+    )
+    stribeck_exponent: PerContact = Field(
+        default=defaults.STRIBECK_EXPONENT, description="a of flickinger (4.10)"
+    )
+    energy_method: Literal["off", "scale", "constrain"] | None = Field(
+        default=None, description="how e* is kept; by default scale if energetic is a number"
+    )
+    impact: str = Field(
+        default=defaults.IMPACT, description="impact law: see `stiction impact --help`"
+    )
+    sequence: bool = Field(
+        default=False, description="whether simultaneous impacts are resolved one after the other"
+    )
 
     @model_validator(mode="after")
     def _energy(self):
@@ -163,84 +135,176 @@ class ContactFields(_Strict):
         return self
 
 
-class FieldFields(_Strict):
+class SteppingContact(RigidContact):
+    """Rigid, fixed steps of `solver.dt`."""
+
+    law: Literal["stepping"]
+    solver: Literal["newton", "lcp"] = Field(
+        default="newton",
+        description="friction cones by Newton's method, or pyramids by Lemke's",
+    )
+    sides: int = Field(
+        default=defaults.PYRAMID_SIDES, ge=4, description="of the pyramids of solver lcp, even"
+    )
+    restitution_law: Literal["newton", "poisson"] = Field(
+        default="newton", description="restitution of velocities or of impulses"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gone(cls, given: Any) -> Any:
+        """What fixed steps no longer have a use for."""
+        if isinstance(given, dict):
+            for name in ("iterations", "tolerance"):
+                if name in given:
+                    raise ValueError(
+                        f"'{name}' is gone: contact problems are solved to rounding; leave it out"
+                    )
+            if given.get("solver") == "admm":
+                raise ValueError(
+                    "'solver' admm is gone: newton solves the same problem; leave it out"
+                )
+        return given
+
+
+class CompliantFields(Friction):
+    """Springs, dampers and bristles. What is None has a default that depends on the others."""
+
+    law: Literal["compliant"]
+    normal: Literal[
+        "hunt-crossley", "asymmetric", "spring-damper", "lankarani-nikravesh", "flores",
+        "gonthier", "carvalho-martins",
+    ] = Field(default="hunt-crossley", description="the law along the normal")  # fmt: skip
+    stiffness: PerContact = Field(default=1e5, description="k [N/m^n]")
+    exponent: PerContact | None = Field(
+        default=None, description="n; by default 1, and 3/2 for the laws of the literature"
+    )
+    alpha: PerContact | None = Field(
+        default=None,
+        description="slope of the restitution at low speed [s/m]; by default from restitution, or"
+        " 0.5",
+    )
+    alpha_parting: PerContact | None = Field(
+        default=None, description="asymmetric: alpha while parting [s/m]; 0"
+    )
+    impact_speed: PerContact = Field(
+        default=1.0, description="speed at which restitution is wanted [m/s]"
+    )
+    damping: PerContact = Field(default=100.0, description="spring-damper: b [N s/m]")
+    tangential: Literal["bristle", "coulomb", "stribeck", "none"] = Field(
+        default="bristle", description="the law of friction; only the bristle truly sticks"
+    )
+    stribeck_speed: PerContact = Field(
+        default=1e-2,
+        description="v_s of flickinger (4.10) [m/s]: compliant contacts shiver faster than the"
+        " default of rigid ones",
+    )
+    stribeck_exponent: PerContact = Field(
+        default=defaults.STRIBECK_EXPONENT, description="a of flickinger (4.10)"
+    )
+    bristle_stiffness: PerContact | None = Field(
+        default=None, description="bristle: k [N/m]; by default the normal stiffness"
+    )
+    bristle_damping: PerContact | None = Field(
+        default=None, description="bristle: c [N s/m]; by default 5 ms times its stiffness"
+    )
+    slip_speed: PerContact = Field(
+        default=1e-4, description="coulomb, stribeck: below it friction is viscous [m/s]"
+    )
+
+
+# The laws of contact, told apart by `law`: each has its own fields, and no others.
+LAWS = {
+    "hybrid": HybridContact,
+    "stepping": SteppingContact,
+    "compliant": CompliantFields,
+    "none": NoContact,
+}
+
+
+def law_name(contact: Any) -> str:
+    """The law that a table or its model names; hybrid by default."""
+    law = contact.get("law") if isinstance(contact, dict) else getattr(contact, "law", None)
+    return str(law or "hybrid")
+
+
+ContactFields = Annotated[
+    Annotated[HybridContact, Tag("hybrid")]
+    | Annotated[SteppingContact, Tag("stepping")]
+    | Annotated[CompliantFields, Tag("compliant")]
+    | Annotated[NoContact, Tag("none")],
+    Discriminator(law_name),
+]
+
+
+class TerrainFields(Fields):
     """Uneven ground: heights on a grid, smooth in between."""
 
-    heights: Annotated[
-        list[Vector] | str, Field(description="rows along x, columns along y [m]; or a CSV file")
-    ]
-    spacing: Annotated[tuple[float, float], Field(description="of the grid in x and y [m]")]
-    position: Annotated[tuple[float, float, float], Field(description="of its middle [m]")] = (
-        0.0,
-        0.0,
-        0.0,
+    heights: list[Vector] | str = Field(
+        description="rows along x, columns along y [m]; or a CSV file"
     )
+    spacing: tuple[float, float] = Field(description="of the grid in x and y [m]")
+    position: Vector3 = Field(default=_ZERO, description="of its middle [m]")
 
 
-class GroundFields(_Strict):
+class GroundFields(Fields):
     """The ground: the planes of the model, or one through the origin where it has none."""
 
-    slope_deg: Annotated[
-        float, Field(gt=-90, lt=90, description="tilt; positive falls towards +x")
-    ] = 0.0
-    velocity: Annotated[tuple[float, float, float], Field(description="of travel [m/s]")] = (
-        0.0,
-        0.0,
-        0.0,
+    slope_deg: float = Field(
+        default=0.0, gt=-90, lt=90, description="tilt; positive falls towards +x"
     )
-    amplitude: Annotated[tuple[float, float, float], Field(description="of swing [m]")] = (
-        0.0,
-        0.0,
-        0.0,
+    velocity: Vector3 = Field(default=_ZERO, description="of travel [m/s]")
+    amplitude: Vector3 = Field(default=_ZERO, description="of swing [m]")
+    frequency: float = Field(default=0.0, ge=0, description="of swing [Hz]")
+    phase: float = Field(default=0.0, description="of swing [rad]")
+    belt: tuple[float, float] = Field(
+        default=(0.0, 0.0), description="speed of the surface along x and y [m/s]"
     )
-    frequency: Annotated[float, Field(ge=0, description="of swing [Hz]")] = 0.0
-    phase: Annotated[float, Field(description="of swing [rad]")] = 0.0
-    belt: Annotated[
-        tuple[float, float], Field(description="speed of the surface along x and y [m/s]")
-    ] = (0.0, 0.0)
-    field: FieldFields | None = None
+    field: TerrainFields | None = None
 
 
-class SolverFields(_Strict):
+class SolverFields(Fields):
     """How the motion is integrated."""
 
-    method: Annotated[
-        Literal["auto", "tsit5", "dopri5", "dopri8", "kvaerno5", "rodas5p"],
-        Field(description="auto: tsit5, and rodas5p (implicit) for contacts too stiff for it"),
-    ] = "auto"
-    rtol: Annotated[
-        float | None,
-        Field(gt=0, lt=1, description="relative tolerance; by default 1e-8, compliant 1e-10"),
-    ] = None
-    atol: Annotated[
-        float | None, Field(gt=0, description="absolute tolerance; by default a tenth of rtol")
-    ] = None
-    max_steps: Annotated[int, Field(ge=1)] = 20_000
-    dt: Annotated[float, Field(gt=0, description="step of contact.law stepping [s]")] = 1e-3
+    method: Literal["auto", "tsit5", "dopri5", "dopri8", "kvaerno5"] = Field(
+        default="auto",
+        description="auto: tsit5, and kvaerno5 (implicit) for steps too stiff for it",
+    )
+    rtol: float | None = Field(
+        default=None,
+        ge=1e-15,
+        lt=1,
+        description="relative tolerance; by default 1e-8, compliant 1e-10",
+    )
+    atol: float | None = Field(
+        default=None, gt=0, description="absolute tolerance; by default a tenth of rtol"
+    )
+    max_steps: int = Field(default=defaults.MAX_STEPS, ge=1)
+    dt: float = Field(default=defaults.DT, gt=0, description="step of contact.law stepping [s]")
 
 
-class PhaseFields(_Strict):
+class PhaseFields(Fields):
     """A part of a command: offset + gain (desired(t) - length), t from the phase's beginning."""
 
-    until: Annotated[float | None, Field(gt=0, description="its end [s]; the last has none")] = None
+    until: float | None = Field(default=None, gt=0, description="its end [s]; the last has none")
     offset: float = 0.0
-    gain: Annotated[float, Field(description="of position control [N/m or N m/rad]")] = 0.0
-    desired: Annotated[
-        Vector, Field(description="length wanted: coefficients of 1, t, t², ... [m or rad]")
-    ] = []
-    relative: Annotated[
-        bool, Field(description="whether desired counts from the length at the phase's beginning")
-    ] = False
+    gain: float = Field(default=0.0, description="of position control [N/m or N m/rad]")
+    desired: Vector = Field(
+        default=[], description="length wanted: coefficients of 1, t, t², ... [m or rad]"
+    )
+    relative: bool = Field(
+        default=False, description="whether desired counts from the length at the phase's beginning"
+    )
 
 
-class CommandFields(_Strict):
+class CommandFields(Fields):
     """The command of one actuator: offset + amplitude sin(2 pi frequency t + phase), and phases."""
 
     offset: float = 0.0
     amplitude: float = 0.0
-    frequency: Annotated[float, Field(ge=0, description="[Hz]")] = 0.0
-    phase: Annotated[float, Field(description="[rad]")] = 0.0
-    phases: Annotated[list[PhaseFields], Field(description="added one after the other")] = []
+    frequency: float = Field(default=0.0, ge=0, description="[Hz]")
+    phase: float = Field(default=0.0, description="[rad]")
+    phases: list[PhaseFields] = Field(default=[], description="added one after the other")
 
     @model_validator(mode="after")
     def _in_order(self):
@@ -254,24 +318,28 @@ class CommandFields(_Strict):
         return self
 
 
-class JumpFields(_Strict):
+class JumpFields(Fields):
     """A jump: a point is pushed towards a goal while the feet touch; flickinger 6.2, 6.4."""
 
-    direction: Annotated[
-        tuple[float, float, float], Field(description="from the start to the goal, in the world")
-    ]
-    distance: Annotated[float, Field(gt=0, description="of the goal [m]")] = 5.0
-    frequency: Annotated[
-        float, Field(gt=0, description="how hard: acceleration / distance is its square [rad/s]")
-    ] = 150.0
-    point: Annotated[
-        str, Field(description="body, site or 'com' that is pushed; by default the first body")
-    ] = ""
-    feet: Annotated[
-        list[str] | None, Field(description="sites and geoms that push; by default all that touch")
-    ] = None
-    lifted: Annotated[float, Field(gt=0, description="height at which a push ends [m]")] = 1e-4
-    away: Annotated[float, Field(gt=0, description="height from which it is a flight [m]")] = 5e-3
+    direction: Vector3 = Field(description="from the start to the goal, in the world")
+    distance: float = Field(default=defaults.JUMP_DISTANCE, gt=0, description="of the goal [m]")
+    frequency: float = Field(
+        default=defaults.JUMP_FREQUENCY,
+        gt=0,
+        description="how hard: acceleration / distance is its square [rad/s]",
+    )
+    point: str = Field(
+        default="", description="body, site or 'com' that is pushed; by default the first body"
+    )
+    feet: list[str] | None = Field(
+        default=None, description="sites and geoms that push; by default all that touch"
+    )
+    lifted: float = Field(
+        default=defaults.JUMP_LIFTED, gt=0, description="height at which a push ends [m]"
+    )
+    away: float = Field(
+        default=defaults.JUMP_AWAY, gt=0, description="height from which it is a flight [m]"
+    )
 
     @model_validator(mode="after")
     def _somewhere(self):
@@ -280,30 +348,30 @@ class JumpFields(_Strict):
         return self
 
 
-class PostureFields(_Strict):
+class PostureFields(Fields):
     """Where hinges and slides should be at a time."""
 
-    time: Annotated[float, Field(ge=0, description="[s]")]
-    q: Annotated[
-        dict[str, float], Field(description="by joint; the others stay as they were [rad or m]")
-    ] = {}
-    keyframe: Annotated[str | None, Field(description="a named state of the model file")] = None
+    time: float = Field(ge=0, description="[s]")
+    q: dict[str, float] = Field(
+        default={}, description="by joint; the others stay as they were [rad or m]"
+    )
+    keyframe: str | None = Field(default=None, description="a named state of the model file")
 
 
-class TrackFields(_Strict):
+class TrackFields(Fields):
     """A motion that all actuators follow: postures, a file, or by default the start's posture."""
 
-    postures: Annotated[list[PostureFields], Field(description="gone through smoothly")] = []
-    file: Annotated[
-        str | None,
-        Field(description="CSV, .mot or .sto: time, and a column for each joint that moves"),
-    ] = None
-    frequency: Annotated[float, Field(gt=0, description="of the error's decay [rad/s]")] = 15.0
-    damping: Annotated[float, Field(ge=0, description="of the error, 1 without swinging")] = 1.0
-    balance: Annotated[
-        float,
-        Field(ge=0, description="of the centre of mass over what touches [rad/s]; 0 for none"),
-    ] = 0.0
+    postures: list[PostureFields] = Field(default=[], description="gone through smoothly")
+    file: str | None = Field(
+        default=None,
+        description="CSV, .mot or .sto: time, a column for each joint that moves, and the base, if"
+        " the whole body has its way",
+    )
+    frequency: float = Field(default=15.0, gt=0, description="of the error's decay [rad/s]")
+    damping: float = Field(default=1.0, ge=0, description="of the error, 1 without swinging")
+    balance: float = Field(
+        default=0.0, ge=0, description="of the centre of mass over what touches [rad/s]; 0 for none"
+    )
 
     @model_validator(mode="after")
     def _one_motion(self):
@@ -314,23 +382,21 @@ class TrackFields(_Strict):
         return self
 
 
-class Scenario(_Strict):
+class Scenario(Fields):
     """A whole scenario."""
 
     title: str = ""
     mechanism: MechanismFields
     start: StartFields = StartFields()
-    control: Annotated[
-        dict[str, CommandFields], Field(description="commands by actuator name")
-    ] = {}
-    jump: Annotated[
-        JumpFields | None, Field(description="a jump, which commands all actuators")
-    ] = None
-    track: Annotated[
-        TrackFields | None, Field(description="a motion to follow, which commands all actuators")
-    ] = None
-    contact: ContactFields = ContactFields()
+    control: dict[str, CommandFields] = Field(default={}, description="commands by actuator name")
+    jump: JumpFields | None = Field(
+        default=None, description="a jump, which commands all actuators"
+    )
+    track: TrackFields | None = Field(
+        default=None, description="a motion to follow, which commands all actuators"
+    )
+    contact: ContactFields = HybridContact()
     ground: GroundFields = GroundFields()
-    until: Annotated[float, Field(gt=0, description="duration [s]")] = 1.0
-    samples: Annotated[int, Field(ge=2, le=1_000_000, description="kept states")] = 501
+    until: float = Field(default=1.0, gt=0, description="duration [s]")
+    samples: int = Field(default=501, ge=2, le=1_000_000, description="kept states")
     solver: SolverFields = SolverFields()

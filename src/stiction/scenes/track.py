@@ -5,14 +5,16 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array
-from stiction._errors import InputError, unknown
-from stiction.engines import Hybrid, Reference, Stepping, TrackingControl, make_reference
-from stiction.mechanism import Mechanism
-from stiction.mechanism.forces import scalar_entries
-from stiction.mechanism.tree import HINGE
+from stiction._base.arrays import Array
+from stiction._base.errors import InputError, unknown
+from stiction.control import Reference, TrackingControl, Way, make_reference, make_way
+from stiction.engines import Hybrid, Stepping
+from stiction.mechanism import HINGE, Mechanism, scalar_entries
 from stiction.scenes.scenario import Scenario, TrackFields
 from stiction.surfaces import Contacts
+from stiction.tables import Table, read_table
+
+_OFF_GROUND = 1e-4  # [m]: the beginning of a motion is put on the ground from so far
 
 
 def build_track(
@@ -38,17 +40,29 @@ def build_track(
         )
     (joints, at_q), at_v = scalar_entries(mechanism.tree)
     names = [mechanism.tree.joint_names[j] for j in joints]
-    reference = _reference(fields, folder, mechanism, names, np.asarray(q)[at_q])
     start = scenario.start
-    r, r_dot = _beginning(reference)
-    q = q.at[at_q].set(np.where(_named(start.q, names), np.asarray(q)[at_q], r))
-    v = v.at[at_v].set(np.where(_named(start.v, names), np.asarray(v)[at_v], r_dot))
+    way = None
+    if fields.file is not None and contacts is not None:
+        way = _way(folder / fields.file, mechanism, contacts, np.asarray(q))
+    if way is not None:
+        reference, first = way
+        if start.q is not None or start.v is not None:
+            raise InputError(
+                "`track.file` gives the base too, so the motion begins there; leave `start` out"
+            )
+        q = jnp.asarray(first)
+    else:
+        reference = _reference(fields, folder, mechanism, names, np.asarray(q)[at_q])
+        r, r_dot = _beginning(reference)
+        q = q.at[at_q].set(np.where(_named(start.q, names), np.asarray(q)[at_q], r))
+        v = v.at[at_v].set(np.where(_named(start.v, names), np.asarray(v)[at_v], r_dot))
     mu = np.zeros(0)
     if contacts is not None:
         known = law.mu_dynamic if isinstance(law, (Hybrid, Stepping)) else 0.5
         mu = np.broadcast_to(np.asarray(known), (contacts.count,))
     numbers = (jnp.asarray(x) for x in (fields.frequency, fields.damping, fields.balance))
-    return q, v, TrackingControl(mechanism, contacts, jnp.asarray(mu), reference, *numbers)
+    control = TrackingControl(mechanism, contacts, jnp.asarray(mu), reference, *numbers)
+    return q, v if way is None else control.velocity_at(jnp.asarray(0.0)), control
 
 
 def _beginning(reference: Reference) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +88,7 @@ def _reference(
     if fields.file is not None:
         return _recorded(folder / fields.file, mechanism, names, start)
     (_, at_q), _ = scalar_entries(mechanism.tree)
-    frames = {name: np.array(q)[at_q] for name, q, _ in mechanism.keyframes}
+    frames = {frame.name: np.array(frame.q)[at_q] for frame in mechanism.keyframes}
     time, rows = [0.0], [start]
     for k, posture in enumerate(fields.postures):
         row = rows[-1].copy()
@@ -95,20 +109,57 @@ def _reference(
 
 def _recorded(path: Path, mechanism: Mechanism, names: list[str], start: np.ndarray) -> Reference:
     """A motion from a file; joints without a column stay at the start."""
-    from stiction.biped.recording import read_text_table
+    table = _table(path, mechanism)
+    hinges = np.array([k == HINGE for k in mechanism.tree.joint_types], bool)
+    (joints, _), _ = scalar_entries(mechanism.tree)
+    return make_reference(table.time, _columns(table, names, hinges[joints], start), at_rest=False)
 
-    table = read_text_table(path)
+
+def _way(
+    path: Path, mechanism: Mechanism, contacts: Contacts, start: np.ndarray
+) -> tuple[Way, np.ndarray] | None:
+    """The motion of a file that gives a free base as well, and its beginning; else None."""
+    tree, table = mechanism.tree, _table(path, mechanism)
+    (joints, at_q), _ = scalar_entries(tree)
+    names = list(tree.coordinate_names)
+    base = [n for i, n in enumerate(names) if i not in set(np.asarray(at_q).tolist())]
+    if not base or not set(base) & set(table.names):
+        return None
+    if absent := [n for n in base if n not in table.names]:
+        raise InputError(
+            f"`track.file` '{table.source}' gives a part of the base, without {', '.join(absent)};"
+            " give all of it, or none"
+        )
+    hinges = np.zeros(len(names), bool)
+    hinges[at_q] = [tree.joint_types[j] == HINGE for j in joints]
+    q = _columns(table, names, hinges, start)
+    way = make_way(mechanism, contacts, table.time, q)
+    first = np.array(q[0])
+    # Rounded numbers leave the feet some micrometres off the ground: they are put down on it.
+    n = contacts.count
+    gap = np.asarray(way.places.coeffs[3])[0][3 * n : 4 * n]
+    down = gap[np.abs(gap) < _OFF_GROUND]
+    if down.size:
+        first[:3] += down.max() * np.asarray(mechanism.gravity) / np.linalg.norm(mechanism.gravity)
+    return way, first
+
+
+def _table(path: Path, mechanism: Mechanism) -> Table:
+    table = read_table(path).by_time()
     known = set(mechanism.tree.coordinate_names)
     for name in table.names:
         if name not in known:
             raise unknown(f"column in `track.file` '{table.source}'", name, sorted(known))
+    return table
+
+
+def _columns(table: Table, names: list[str], hinges: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """The named coordinates at every time; those without a column stay at the start."""
     values = np.tile(start, (len(table), 1))
-    hinges = np.array([k == HINGE for k in mechanism.tree.joint_types], bool)
-    (joints, _), _ = scalar_entries(mechanism.tree)
-    for i, (name, joint) in enumerate(zip(names, joints, strict=True)):
+    for i, name in enumerate(names):
         if name in table.names:
             column = table.column(name)
-            values[:, i] = np.radians(column) if table.degrees and hinges[joint] else column
+            values[:, i] = np.radians(column) if table.degrees and hinges[i] else column
     if not np.isfinite(values).all():
         raise InputError(f"`track.file` '{table.source}' must have no gaps; fill them first")
-    return make_reference(table.time, values, at_rest=False)
+    return values

@@ -5,18 +5,36 @@ points on planes, round shapes on planes, points and balls on height fields, bal
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import equinox as eqx
-import jax.numpy as jnp
+import jax
 import numpy as np
 
-from stiction._arrays import Array, Float
-from stiction._errors import InputError, unknown
-from stiction.mechanism import Mechanism
-from stiction.mechanism.tree import HINGE, SLIDE
+from stiction._base.arrays import Array, Float
+from stiction._base.errors import InputError, unknown
+from stiction.mechanism import HINGE, SLIDE, Mechanism
 from stiction.surfaces.supports import HeightField, Planes, planes
+from stiction.surfaces.touching import (
+    ON_GROUND,
+    Pair,
+    may_touch_ground,
+    pairs_that_may_touch,
+    still_planes,
+    touching_spheres,
+)
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+
+
+class Touch(NamedTuple):
+    """What a contact is: a point of a geom, a site or a body, and what it may touch."""
+
+    name: str  # of the point: a geom's name, with a number where it has several
+    kind: str  # sphere, ellipsoid, capsule end, box corner, site, body
+    shape: str  # the geom, site or body
+    body: str
+    on: str  # a plane, a height field or a sphere
 
 
 class PointPlane(eqx.Module):
@@ -63,6 +81,7 @@ class Contacts(eqx.Module):
     planes: Planes
     field: HeightField | None
     names: tuple[str, ...] = eqx.field(static=True)
+    touches: tuple[Touch, ...] = eqx.field(static=True)
     planar: bool = eqx.field(static=True)  # everything moves in a vertical plane: one tangent
 
     @property
@@ -105,175 +124,185 @@ def find_contacts(
     """
     ground = model_planes(mechanism) if ground is None else ground
     builder = _Builder(mechanism, ground, field)
-    for name in points if points is not None else builder.default_shapes():
-        builder.add(name)
+    if points is None:
+        builder.add_what_may_touch()
+    else:
+        for name in points:
+            builder.add(name)
     if pairs:
         builder.add_pairs()
-    return builder.build() if required or any(builder.names.values()) else None
+    return builder.build() if required or any(builder.found.values()) else None
+
+
+def touching_table(
+    mechanism: Mechanism, contacts: Contacts | None, ground: Planes | None = None
+) -> list[Pair]:
+    """Everything that may touch, and whether the given contacts treat it.
+
+    Where sites or origins of bodies were chosen to touch a support, they stand for all geoms of
+    their body there.
+    """
+    if contacts is not None:
+        ground = contacts.planes
+    supports = list((model_planes(mechanism) if ground is None else ground).names)
+    treated: set[tuple[str, str]] = set()
+    if contacts is not None:
+        supports += [] if contacts.field is None else [contacts.field.name]
+        for t in contacts.touches:
+            chosen = t.kind in ("site", "body")
+            treated.add((f"body {t.body}", t.on) if chosen else (t.shape, t.on))
+            treated.add((t.on, t.shape))
+    return pairs_that_may_touch(mechanism, supports, treated)
 
 
 def model_planes(mechanism: Mechanism) -> Planes:
     """The plane geoms of a model that stand still."""
-    shapes, tree = mechanism.shapes, mechanism.tree
-    found = [
-        i
-        for i, (kind, body) in enumerate(zip(shapes.kinds, shapes.bodies, strict=True))
-        if kind == "plane" and tree.body_links[body] == 0
-    ]
-    bodies = mechanism.bodies
+    shapes, bodies = mechanism.shapes, mechanism.bodies
+    found = still_planes(mechanism)
     points, frames = [], []
     for i in found:
         body = shapes.bodies[i]
-        R, p = np.array(bodies.rotation[body]), np.array(bodies.position[body])
-        points.append(p + R @ np.array(shapes.position[i]))
-        frames.append(R @ np.array(shapes.rotation[i]))
+        R, p = np.asarray(bodies.rotation)[body], np.asarray(bodies.position)[body]
+        points.append(p + R @ np.asarray(shapes.position)[i])
+        frames.append(R @ np.asarray(shapes.rotation)[i])
     return planes(points, frames, [shapes.names[i] for i in found])
 
 
+class _Place(NamedTuple):
+    """A point, sphere or ellipsoid of a body, which may touch."""
+
+    name: str
+    kind: str
+    shape: str
+    body: int
+    center: np.ndarray  # in the body's frame [m]
+    rotation: np.ndarray = np.eye(3)
+    semi_axes: np.ndarray | None = None  # [m]; None for a point
+
+
 class _Builder:
-    """Collects contacts kind by kind."""
+    """Collects contacts group by group: what each is, and a row of each array of its group."""
 
     def __init__(self, mechanism: Mechanism, ground: Planes, field: HeightField | None):
         self.mechanism, self.ground, self.field = mechanism, ground, field
-        self.point_plane: list[tuple] = []
-        self.round_plane: list[tuple] = []
-        self.ball_field: list[tuple] = []
-        self.ball_ball: list[tuple] = []
-        self.names: dict[str, list[str]] = {"pp": [], "rp": [], "bf": [], "bb": []}
+        self.supports = [*ground.names, *([] if field is None else [field.name])]
+        groups = (PointPlane, RoundPlane, BallField, BallBall)
+        self.found: dict[type, list[tuple[str, Touch, tuple]]] = {group: [] for group in groups}
 
-    def default_shapes(self) -> list[str]:
-        shapes, tree = self.mechanism.shapes, self.mechanism.tree
-        bits = [
-            t
-            for k, t, b in zip(shapes.kinds, shapes.types, shapes.bodies, strict=True)
-            if k == "plane" and tree.body_links[b] == 0
-        ] or [(1, 1)]
-        return [
-            name
-            for name, kind, body, (contype, affinity) in zip(
-                shapes.names, shapes.kinds, shapes.bodies, shapes.types, strict=True
-            )
-            if tree.body_links[body] != 0
-            and kind in ("sphere", "ellipsoid", "capsule", "box")
-            and any((contype & a) or (affinity & c) for c, a in bits)
-        ]
+    def add_what_may_touch(self) -> None:
+        """Every shape that the model allows on the ground, and that can be treated there."""
+        table = may_touch_ground(self.mechanism, self.supports)
+        for i, kind in enumerate(self.mechanism.shapes.kinds):
+            if kind in ON_GROUND:
+                on = [s for s, may in zip(self.supports, table[i], strict=True) if may]
+                self._add(self._places(i), on)
 
     def add(self, name: str) -> None:
         """A site, a geom or the origin of a body, against the ground."""
         m = self.mechanism
         if name in m.sites.names:
             i = m.sites.names.index(name)
-            self._add_point(name, m.sites.bodies[i], np.array(m.sites.position[i]))
+            places = [_Place(name, "site", name, m.sites.bodies[i], np.array(m.sites.position[i]))]
         elif name in m.shapes.names:
-            self._add_shape(m.shapes.names.index(name))
+            places = self._places(m.shapes.names.index(name))
         elif name in m.tree.body_names[1:]:  # URDF has no sites: the origin of a link
-            self._add_point(name, m.tree.body_names.index(name), np.zeros(3))
+            places = [_Place(name, "body", name, m.tree.body_names.index(name), np.zeros(3))]
         else:
             known = [*m.sites.names, *m.shapes.names]
             raise unknown("site or geom to touch with", name, known)
+        self._add(places, self.supports)
 
-    def _add_shape(self, i: int) -> None:
+    def _places(self, i: int) -> list[_Place]:
+        """Where a shape may touch a plane."""
         s = self.mechanism.shapes
         name, kind, body = s.names[i], s.kinds[i], s.bodies[i]
         center, R, size = (np.array(x[i]) for x in (s.position, s.rotation, s.size))
-        if kind == "sphere":
-            self._add_round(name, body, center, R, np.full(3, size[0]))
-        elif kind == "ellipsoid":
-            self._add_round(name, body, center, R, size)
-        elif kind == "capsule":
-            for end, sign in enumerate((-1, 1)):
-                tip = center + sign * R @ np.array([0, 0, size[1]])
-                self._add_round(f"{name}[{end}]", body, tip, R, np.full(3, size[0]))
-        elif kind == "box":
-            for corner, signs in enumerate(_CORNERS):
-                self._add_point(f"{name}[{corner}]", body, center + R @ (signs * size))
-        else:
-            raise InputError(
-                f"geom `{name}` is a {kind}, which takes no part in contact;"
-                " use a sphere, ellipsoid, capsule or box, or sites"
-            )
+        if kind in ("sphere", "ellipsoid"):
+            axes = np.full(3, size[0]) if kind == "sphere" else size
+            return [_Place(name, kind, name, body, center, R, axes)]
+        if kind == "capsule":
+            tips = [center + sign * R @ np.array([0, 0, size[1]]) for sign in (-1, 1)]
+            ball = np.full(3, size[0])
+            return [
+                _Place(f"{name}[{k}]", "capsule end", name, body, tip, R, ball)
+                for k, tip in enumerate(tips)
+            ]
+        if kind == "box":
+            corners = [center + R @ (signs * size) for signs in _CORNERS]
+            return [
+                _Place(f"{name}[{k}]", "box corner", name, body, corner)
+                for k, corner in enumerate(corners)
+            ]
+        raise InputError(
+            f"geom `{name}` is a {kind}, which takes no part in contact;"
+            " use a sphere, ellipsoid, capsule or box, or sites"
+        )
 
-    def _add_point(self, name: str, body: int, point: np.ndarray) -> None:
-        for k, plane in enumerate(self.ground.names):
-            self.point_plane.append((point, body, k))
-            self.names["pp"].append(self._named(name, plane))
-        if self.field is not None:
-            self.ball_field.append((point, 0.0, body))
-            self.names["bf"].append(self._named(name, self.field.name))
-
-    def _add_round(self, name: str, body: int, center, R, semi_axes) -> None:
-        for k, plane in enumerate(self.ground.names):
-            self.round_plane.append((center, R, semi_axes, body, k))
-            self.names["rp"].append(self._named(name, plane))
-        if self.field is not None:
-            if np.ptp(semi_axes) > 0:
+    def _add(self, places: list[_Place], on: list[str]) -> None:
+        for place, support in ((p, s) for p in places for s in on):
+            center, R, axes = place.center, place.rotation, place.semi_axes
+            if support in self.ground.names:
+                k = self.ground.names.index(support)
+                if axes is None:
+                    group, row = PointPlane, (center, place.body, k)
+                else:
+                    group, row = RoundPlane, (center, R, axes, place.body, k)
+            elif axes is not None and np.ptp(axes) > 0:
                 raise InputError(
-                    f"geom `{name}` is an ellipsoid, which may touch planes only;"
+                    f"geom `{place.name}` is an ellipsoid, which may touch planes only;"
                     " use spheres on a height field"
                 )
-            self.ball_field.append((center, semi_axes[0], body))
-            self.names["bf"].append(self._named(name, self.field.name))
-
-    def _named(self, name: str, support: str) -> str:
-        several = len(self.ground.names) + (self.field is not None) > 1
-        return f"{name} on {support}" if several else name
+            else:
+                group, row = BallField, (center, 0.0 if axes is None else axes[0], place.body)
+            name = f"{place.name} on {support}" if len(self.supports) > 1 else place.name
+            body = self.mechanism.tree.body_names[place.body]
+            touch = Touch(place.name, place.kind, place.shape, body, support)
+            self.found[group].append((name, touch, row))
 
     def add_pairs(self) -> None:
-        """Spheres of bodies that no joint connects directly."""
-        m = self.mechanism
-        s, tree = m.shapes, m.tree
-        balls = [
-            i
-            for i, k in enumerate(s.kinds)
-            if k == "sphere" and tree.body_links[s.bodies[i]] != 0 and s.types[i] != (0, 0)
-        ]
-        for a_index, a in enumerate(balls):
-            for b in balls[a_index + 1 :]:
-                links = tree.body_links[s.bodies[a]], tree.body_links[s.bodies[b]]
-                parents = [0, *tree.joint_parents]
-                neighbours = parents[links[0]] == links[1] or parents[links[1]] == links[0]
-                match = (s.types[a][0] & s.types[b][1]) or (s.types[b][0] & s.types[a][1])
-                if links[0] == links[1] or neighbours or not match:
-                    continue
-                centers = np.array([s.position[a], s.position[b]])
-                radii = np.array([s.size[a][0], s.size[b][0]])
-                self.ball_ball.append((centers, radii, (s.bodies[a], s.bodies[b])))
-                self.names["bb"].append(f"{s.names[a]}-{s.names[b]}")
+        """Spheres of different bodies against each other."""
+        s, names = self.mechanism.shapes, self.mechanism.tree.body_names
+        for a, b in touching_spheres(self.mechanism):
+            centers = np.array([s.position[a], s.position[b]])
+            radii = np.array([s.size[a][0], s.size[b][0]])
+            bodies = s.bodies[a], s.bodies[b]
+            touch = Touch(s.names[a], "sphere", s.names[a], names[bodies[0]], s.names[b])
+            row = (centers, radii, bodies)
+            self.found[BallBall].append((f"{s.names[a]}-{s.names[b]}", touch, row))
 
     def build(self) -> Contacts:
-        names = [n for key in ("pp", "rp", "bf", "bb") for n in self.names[key]]
-        if not names:
+        """All contacts, in the order of their groups."""
+        found = [entry for group in self.found.values() for entry in group]
+        if not found:
             raise InputError(
                 "nothing can touch: the model has no ground plane, or no geom that may touch it;"
                 " name sites or geoms in `contact.points`, and give a ground"
             )
-        pp, rp, bf, bb = self.point_plane, self.round_plane, self.ball_field, self.ball_ball
+
+        def column(group: type, i: int, *shape: int) -> Array:
+            rows = [row[i] for _, _, row in self.found[group]]
+            return jax.device_put(np.array(rows, float).reshape(len(rows), *shape))
+
+        def integers(group: type, i: int) -> tuple[int, ...]:
+            return tuple(int(row[i]) for _, _, row in self.found[group])
+
+        pp, rp, bf, bb = self.found
+        pairs = tuple((int(row[2][0]), int(row[2][1])) for _, _, row in self.found[bb])
         return Contacts(
-            PointPlane(
-                _stack([c[0] for c in pp], 3),
-                tuple(int(c[1]) for c in pp),
-                tuple(int(c[2]) for c in pp),
-            ),
+            PointPlane(column(pp, 0, 3), integers(pp, 1), integers(pp, 2)),
             RoundPlane(
-                _stack([c[0] for c in rp], 3),
-                _stack([c[1] for c in rp], 3, 3),
-                _stack([c[2] for c in rp], 3),
-                tuple(int(c[3]) for c in rp),
-                tuple(int(c[4]) for c in rp),
+                column(rp, 0, 3),
+                column(rp, 1, 3, 3),
+                column(rp, 2, 3),
+                integers(rp, 3),
+                integers(rp, 4),
             ),
-            BallField(
-                _stack([c[0] for c in bf], 3),
-                _stack([c[1] for c in bf]),
-                tuple(int(c[2]) for c in bf),
-            ),
-            BallBall(
-                _stack([c[0] for c in bb], 2, 3),
-                _stack([c[1] for c in bb], 2),
-                tuple((int(c[2][0]), int(c[2][1])) for c in bb),
-            ),
+            BallField(column(bf, 0, 3), column(bf, 1), integers(bf, 2)),
+            BallBall(column(bb, 0, 2, 3), column(bb, 1, 2), pairs),
             self.ground,
             self.field,
-            tuple(names),
+            tuple(name for name, _, _ in found),
+            tuple(touch for _, touch, _ in found),
             self.field is None and _moves_in_plane(self.mechanism, self.ground),
         )
 
@@ -296,7 +325,3 @@ def _moves_in_plane(mechanism: Mechanism, ground: Planes) -> bool:
         turns.append(R)
     frames = np.array(ground.rotation)
     return bool(np.all(np.abs(np.abs(frames[:, 1, 1]) - 1) < 1e-12))
-
-
-def _stack(rows: list, *shape: int) -> Array:
-    return jnp.asarray(np.array(rows, float).reshape(len(rows), *shape))

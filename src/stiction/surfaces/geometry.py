@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float, Scalar
+from stiction._base.arrays import Array, Float, Scalar
+from stiction._base.spatial import cross, rotate
 from stiction.mechanism import Pose
-from stiction.mechanism.spatial import cross, rotate
 from stiction.surfaces.contacts import BallBall, BallField, Contacts, PointPlane, RoundPlane
 from stiction.surfaces.supports import HeightField, Planes
 

@@ -16,11 +16,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float, Scalar
-from stiction.mechanism import Mechanism, Pose
-from stiction.mechanism.kinematics import Motion as LinkMotion
-from stiction.mechanism.kinematics import as_mask, body_poses, link_velocities, subspace_rate
-from stiction.mechanism.spatial import cross, rotate
+from stiction._base.arrays import Array, Float, Scalar
+from stiction._base.spatial import cross, rotate
+from stiction.mechanism import (
+    LinkKinematics,
+    Mechanism,
+    Pose,
+    as_mask,
+    body_poses,
+    link_velocities,
+    subspace_rate,
+)
 from stiction.surfaces.contacts import Contacts
 from stiction.surfaces.geometry import Places, contact_places
 
@@ -40,7 +46,7 @@ class ContactKinematics(eqx.Module):
 def gaps_and_velocities(
     mechanism: Mechanism,
     contacts: Contacts,
-    state: LinkMotion,
+    state: LinkKinematics,
     v: Float[Array, "nv"],
     t: Scalar,
 ) -> tuple[Float[Array, "n"], Float[Array, "n dim"]]:
@@ -52,11 +58,11 @@ def gaps_and_velocities(
 def contact_kinematics(
     mechanism: Mechanism,
     contacts: Contacts,
-    state: LinkMotion,
+    state: LinkKinematics,
     v: Float[Array, "nv"],
     t: Scalar,
 ) -> ContactKinematics:
-    """Everything about the motion of the contacts, with `state = motion(mechanism, q)`."""
+    """Everything about the motion of the contacts, with `state = link_kinematics(mechanism, q)`."""
     tree = mechanism.tree
     poses = body_poses(mechanism, state.links)
     V_links = link_velocities(tree, state, v)
@@ -95,7 +101,7 @@ def contact_kinematics(
 
 
 def body_velocities(
-    mechanism: Mechanism, state: LinkMotion, v: Float[Array, "nv"]
+    mechanism: Mechanism, state: LinkKinematics, v: Float[Array, "nv"]
 ) -> Float[Array, "n_bodies 6"]:
     """Spatial velocity of every body about the reference point."""
     links = np.array(mechanism.tree.body_links)
@@ -103,7 +109,7 @@ def body_velocities(
 
 
 def _jacobian(
-    mechanism: Mechanism, contacts: Contacts, state: LinkMotion, places: Places
+    mechanism: Mechanism, contacts: Contacts, state: LinkKinematics, places: Places
 ) -> Float[Array, "n dim nv"]:
     """Rows of the frame times the velocity that each freedom gives the material point."""
     moves = mechanism.tree.moves_body.astype(int)
@@ -120,7 +126,7 @@ def _jacobian(
 
 
 def _velocity(
-    contacts: Contacts, state: LinkMotion, places: Places, V: Float[Array, "n_bodies 6"]
+    contacts: Contacts, state: LinkKinematics, places: Places, V: Float[Array, "n_bodies 6"]
 ) -> Float[Array, "n dim"]:
     p = places.point - state.reference[None]
     first, second = contacts.bodies.T

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.ndimage import spline_filter
 
-from stiction._arrays import Array, Float, Scalar
-from stiction._errors import InputError
+from stiction._base.arrays import Array, Float, Scalar
+from stiction._base.errors import InputError
 
 
-class Motion(eqx.Module):
+class SupportMotion(eqx.Module):
     """Prescribed motion of a frame: x(t) = x₀ + velocity t + amplitude sin(2π f t + phase).
 
     The frame does not turn.
@@ -40,7 +40,7 @@ class Planes(eqx.Module):
 
     position: Float[Array, "n 3"]  # a point of each [m]
     rotation: Float[Array, "n 3 3"]  # columns: the two tangents and the normal
-    motion: Motion
+    motion: SupportMotion
     names: tuple[str, ...] = eqx.field(static=True)
 
 
@@ -117,17 +117,17 @@ def _cubic(u: Scalar) -> tuple[Array, Array, Array]:
     return jnp.stack(value) / 6, jnp.stack(first) / 2, jnp.stack(second)
 
 
-def still(count: int) -> Motion:
+def still(count: int) -> SupportMotion:
     """No motion."""
     shapes = ((count, 3), (count, 3), (count,), (count,), (count, 2))
-    return Motion(*(jnp.asarray(np.zeros(shape)) for shape in shapes))
+    return SupportMotion(*(jnp.asarray(np.zeros(shape)) for shape in shapes))
 
 
 def planes(
     points: list,
     rotations: list,
     names: list[str],
-    motion: Motion | None = None,
+    motion: SupportMotion | None = None,
 ) -> Planes:
     """Planes from points, frames and names."""
     if not (len(points) == len(rotations) == len(names)):
@@ -139,6 +139,11 @@ def planes(
         still(n) if motion is None else motion,
         tuple(names),
     )
+
+
+def level_ground() -> Planes:
+    """A plane through the origin."""
+    return planes([np.zeros(3)], [np.eye(3)], ["ground"])
 
 
 def slope_rotation(slope: float) -> np.ndarray:

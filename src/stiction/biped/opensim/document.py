@@ -10,19 +10,20 @@ from pathlib import Path
 
 import numpy as np
 
-from stiction._errors import InputError
+from stiction._base.errors import InputError
+from stiction._base.files import check_file
+
+_LARGEST = 1e100  # squares and products of numbers are numbers too
 
 
 def parse(path: str | Path) -> ET.Element:
     """The root element of an OpenSim document."""
-    path = Path(path)
+    path = check_file(Path(path))
     try:
         root = ET.parse(path).getroot()
-    except FileNotFoundError:
-        raise InputError(f"no file '{path}'; check the path") from None
     except OSError as error:
         raise InputError(f"`{path}` cannot be read: {error}") from None
-    except (ET.ParseError, UnicodeDecodeError, ValueError) as error:
+    except (ET.ParseError, ValueError, LookupError) as error:  # LookupError: unknown encodings
         raise InputError(f"`{path}` is not XML: {error}") from None
     if root.tag != "OpenSimDocument":
         raise InputError(
@@ -34,7 +35,7 @@ def parse(path: str | Path) -> ET.Element:
 def version(root: ET.Element) -> int:
     """The version of the document, as 40500 for 4.5."""
     text = root.get("Version", "0")
-    return int(text) if text.isdigit() else 0
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def text(element: ET.Element, tag: str, default: str = "") -> str:
@@ -57,7 +58,7 @@ def numbers(element: ET.Element, tag: str, count: int | None, default=None) -> n
     except ValueError:
         values = np.array([np.nan])
     wrong_count = len(values) != count if count is not None else len(values) == 0
-    if wrong_count or not np.isfinite(values).all():
+    if wrong_count or not (np.abs(values) < _LARGEST).all():
         wanted = "numbers" if count is None else f"{count} finite numbers"
         raise InputError(
             f"`{tag}` of '{name_of(element)}' must be {wanted}, got '{' '.join(words)[:60]}'"

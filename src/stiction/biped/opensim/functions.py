@@ -16,22 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly, make_interp_spline
 
-from stiction._arrays import Array, Float
-from stiction._errors import InputError, unknown
+from stiction._base.arrays import Array, Float
+from stiction._base.errors import InputError, unknown
 from stiction.biped.opensim import document
 
 # The two names are one function: NaturalCubicSpline until OpenSim 3, though it is not natural.
 SIMM_SPLINES = ("SimmSpline", "NaturalCubicSpline", "natCubicSpline")
-KINDS = (
-    "Constant",
-    "LinearFunction",
-    "PolynomialFunction",
-    "SimmSpline",
-    "NaturalCubicSpline",
-    "GCVSpline",
-    "PiecewiseLinearFunction",
-    "MultiplierFunction",
-)
+_POLYNOMIALS = ("Constant", "LinearFunction", "PolynomialFunction", "PiecewiseLinearFunction")
+KINDS = (*_POLYNOMIALS, *SIMM_SPLINES[:2], "GCVSpline", "MultiplierFunction")
 _EDGE = 1.0  # width of the outermost pieces; SciPy's PPoly goes on with them for ever
 
 
@@ -42,7 +34,7 @@ class CoordinateFunctions(eqx.Module):
         mixing: The matrix A.
         knots: Where the pieces of each function meet, padded with inf.
         origins: The point that each piece is expanded about.
-        coefficients: Of the powers 0, 1, 2, … of x less the piece's origin.
+        coefficients: Coefficients of the powers 0, 1, 2, … of x less the piece's origin.
     """
 
     mixing: Float[Array, "n nq"]
@@ -128,19 +120,24 @@ def read_term(element: ET.Element, coordinates: list[str]) -> Term:
 
 def read_polynomial(element: ET.Element) -> PPoly:
     """A function of one variable as a piecewise polynomial."""
+    scale = 1.0
+    while element.tag == "MultiplierFunction":
+        inside = [e for e in element.iterfind("function/*") if e.tag in KINDS]
+        if not inside:
+            raise InputError(f"`function` of '{document.name_of(element)}' is empty")
+        scale *= document.number(element, "scale", 1.0)
+        element = inside[0]
+    polynomial = _read_plain(element)
+    return PPoly(scale * polynomial.c, polynomial.x)
+
+
+def _read_plain(element: ET.Element) -> PPoly:
+    """A function of one variable that multiplies no other."""
     kind = element.tag
     if kind == "Constant":
         return _polynomial([document.number(element, "value", 0.0)])
     if kind in ("PolynomialFunction", "LinearFunction"):
         return _polynomial(document.numbers(element, "coefficients", None))
-    if kind == "MultiplierFunction":
-        inner = element.find("function")
-        inside = [e for e in (inner if inner is not None else []) if e.tag in KINDS]
-        if not inside:
-            raise InputError(f"`function` of '{document.name_of(element)}' is empty")
-        polynomial = read_polynomial(inside[0])
-        scale = document.number(element, "scale", 1.0)
-        return PPoly(scale * polynomial.c, polynomial.x)
     if kind in SIMM_SPLINES or kind in ("PiecewiseLinearFunction", "GCVSpline"):
         x, y = document.numbers(element, "x", None), document.numbers(element, "y", None)
         if len(x) != len(y) or len(x) < 2 or (np.diff(x) <= 0).any():
@@ -160,9 +157,9 @@ def read_polynomial(element: ET.Element) -> PPoly:
 def simm_spline(x: np.ndarray, y: np.ndarray) -> PPoly:
     """OpenSim's SimmSpline: cubic, straight outside its points.
 
-    Its third derivative in the first piece is that of the cubic through the first four points, and
-    likewise at the end ([Forsythe1977]'s `spline`), so it is not what SciPy calls natural, clamped
-    or not-a-knot.
+    Its third derivative in the first piece is that of the cubic through the first four points, in
+    the last piece that of the last four ([Forsythe1977]'s `spline`), so it is not what SciPy calls
+    natural, clamped or not-a-knot.
     """
     n = len(x)
     if n == 2:

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stiction._errors import InputError, unknown
+from stiction._base.errors import InputError, unknown
 from stiction.biped.opensim import document
 from stiction.biped.opensim.functions import KINDS, Term, constant, identity, read_term
-from stiction.biped.subject import Coordinate
+from stiction.biped.subject.subject import Coordinate
 
-X, Y, Z = np.eye(3)
 # kind -> its axes in the order of its coordinates: r for a turn, t for a shift.
 SIMPLE = {
     "WeldJoint": (),
@@ -27,15 +26,8 @@ SIMPLE = {
     "PlanarJoint": ("rz", "tx", "ty"),
     "FreeJoint": ("rx", "ry", "rz", "tx", "ty", "tz"),
 }
-_AXES = {"x": X, "y": Y, "z": Z}
-_TRANSFORM = (
-    "rotation1",
-    "rotation2",
-    "rotation3",
-    "translation1",
-    "translation2",
-    "translation3",
-)
+_AXES = dict(zip("xyz", np.eye(3), strict=True))
+_TRANSFORM = tuple(f"{kind}{k}" for kind in ("rotation", "translation") for k in (1, 2, 3))
 
 
 @dataclass(frozen=True)
@@ -43,12 +35,12 @@ class Joint:
     """A joint as read: what it joins, where, and how it moves.
 
     Attributes:
-        name: Of the joint.
+        name: Name of the joint.
         parent: Name of the body that carries it, "ground" for the ground.
         child: Name of the body that it moves.
-        in_parent: Rotation and position of the joint's frame on the parent.
-        in_child: Likewise on the child.
-        axes: Of three turns and three shifts, unit vectors.
+        in_parent: Rotation and position [m] of the joint's frame on the parent.
+        in_child: Rotation and position [m] of the joint's frame on the child.
+        axes: Unit vectors along three turns and three shifts.
         terms: By how much, as functions of the coordinates.
         coordinates: What the functions are of.
         reverse: Whether the transform is from the child to the parent.

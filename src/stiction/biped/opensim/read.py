@@ -5,17 +5,18 @@ what was passed over is said in the subject's notes.
 """
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import jax
 import numpy as np
 
-from stiction._errors import InputError, unknown
+from stiction._base.errors import InputError, unknown
 from stiction.biped.opensim import document
 from stiction.biped.opensim.functions import KINDS, Term, read_term, tabulate
 from stiction.biped.opensim.joints import Joint, read_motion_of_joint
 from stiction.biped.opensim.skeleton import Skeleton
-from stiction.biped.subject import NO_POINTS, Bodies, Coordinate, Points, Subject
+from stiction.biped.subject.subject import NO_POINTS, Coordinate, Points, Subject, SubjectBodies
 
 GROUND = "ground"
 JOINTS_BESIDE_BODIES = 40000  # the version from which on joints are not inside bodies
@@ -33,6 +34,8 @@ def read_osim(path: str | Path) -> Subject:
         raise InputError(f"`{path}` must hold a <Model>; give the model, not a setup file")
     elements = [e for e in document.objects(model, "BodySet") if e.tag == "Body"]
     elements = [e for e in elements if document.name_of(e) != GROUND]
+    if not elements:
+        raise InputError(f"`{path}` must hold a model with bodies, it has none")
     if document.version(root) >= JOINTS_BESIDE_BODIES:
         joints = [_read_joint_beside(e) for e in document.objects(model, "JointSet")]
     else:
@@ -47,7 +50,7 @@ def read_osim(path: str | Path) -> Subject:
     inertias = [_read_inertia(by_name[name]) for name in names[1:]]
     return Subject(
         name=document.name_of(model),
-        bodies=Bodies(
+        bodies=SubjectBodies(
             skeleton,
             jax.device_put(np.array([0.0, *(m for m, _, _ in inertias)])),
             jax.device_put(np.array([np.zeros(3), *(c for _, c, _ in inertias)])),
@@ -57,6 +60,7 @@ def read_osim(path: str | Path) -> Subject:
         coordinates=tuple(coordinates),
         body_names=tuple(names),
         parents=tuple(parents),
+        joints=np.array([np.zeros(3), *(j.in_child[1] for j in joints)]),
         base=tuple(c.name for j in joints if j.parent == GROUND for c in j.coordinates),
         markers=_read_points(model, "MarkerSet", ("Marker",), names, "markers of the model"),
         soles=read_contact_spheres(model, names),
@@ -225,11 +229,7 @@ def _coupled(coordinates: list[Coordinate], couplings: dict[str, Term]) -> list[
                 " couple it to the first one"
             )
     return [
-        Coordinate(
-            c.name, c.rotational, c.default, c.range, c.locked, tuple(couplings[c.name].weights)
-        )
-        if c.name in couplings
-        else c
+        replace(c, follows=tuple(couplings[c.name].weights)) if c.name in couplings else c
         for c in coordinates
     ]
 

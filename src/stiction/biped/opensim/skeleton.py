@@ -4,11 +4,10 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Array, Float
+from stiction._base.arrays import Array, Float
+from stiction._base.spatial import multiply, rotate
 from stiction.biped.opensim.functions import CoordinateFunctions
-from stiction.mechanism import Pose
-from stiction.mechanism.kinematics import axis_angle
-from stiction.mechanism.spatial import multiply, rotate
+from stiction.mechanism import Pose, axis_angle
 
 
 class Skeleton(eqx.Module):
@@ -19,11 +18,11 @@ class Skeleton(eqx.Module):
     Attributes:
         couplings: Coordinates that follow others (CoordinateCouplerConstraint).
         amounts: The six functions of every joint, one joint after the other.
-        axes: Of three turns and three shifts.
-        parent_rotation: Of the joint's frame on the parent.
-        parent_position: Likewise [m].
-        child_rotation: Of the child, seen from the joint's frame on it.
-        child_position: Likewise [m].
+        axes: Axes of three turns and three shifts.
+        parent_rotation: Rotation of the joint's frame on the parent.
+        parent_position: Position of the joint's frame on the parent [m].
+        child_rotation: Rotation of the child, seen from the joint's frame on it.
+        child_position: Position of the child, seen from the joint's frame on it [m].
         coupled: Which coordinates the couplings give.
         reverse: Joints whose transform runs from child to parent.
         parents: The body that carries each joint.

@@ -2,7 +2,8 @@
 
 from stiction.laws.impact.asymmetric import asymmetric_rebound_speed
 from stiction.laws.impact.duration import contact_duration
-from stiction.laws.impact.integrate import Impact, ImpactCourse, impact_course, integrate_impact
+from stiction.laws.impact.excess import log_excess
+from stiction.laws.impact.integrate import ImpactCourse, Rebound, impact_course, integrate_impact
 from stiction.laws.impact.phase_plane import depth_at_velocity, peak_depth, peak_force
 from stiction.laws.impact.rebound import (
     dissipation_for_restitution,
@@ -18,10 +19,11 @@ from stiction.laws.impact.spring_damper import (
     spring_damper_peak_depth,
     spring_damper_restitution,
 )
+from stiction.laws.impact.summary import impact_summary
 
 __all__ = [
-    "Impact",
     "ImpactCourse",
+    "Rebound",
     "asymmetric_rebound_speed",
     "contact_duration",
     "damping_ratio",
@@ -31,7 +33,9 @@ __all__ = [
     "energy_lost",
     "energy_lost_fraction",
     "impact_course",
+    "impact_summary",
     "integrate_impact",
+    "log_excess",
     "peak_depth",
     "peak_force",
     "rebound_speed",

@@ -9,15 +9,17 @@ $$ s \sqrt{2 \psi(-d_r s)} = v_e, \qquad v_o = s \, \frac{1 - e^{-d_r s}}{d_r s}
 Mass, stiffness and exponent drop out, as for the symmetric law.
 """
 
+import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Scalar, ScalarLike
+from stiction._base.arrays import Scalar, ScalarLike
 from stiction.laws.impact.excess import exp_excess, exp_ratio, log_excess
 from stiction.laws.impact.newton import newton_root
 
 NEWTON_STEPS = 6  # the guess is right to a factor of 2; tested up to d v = 1e6
 
 
+@jax.jit
 def asymmetric_rebound_speed(
     speed: ScalarLike,
     compression_dissipation: ScalarLike,

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._arrays import Scalar, ScalarLike
+from stiction._base.arrays import Scalar, ScalarLike
 from stiction.laws.impact.excess import exp_ratio
 from stiction.laws.impact.phase_plane import energy_over_distance, log_velocities
 from stiction.laws.impact.rebound import rebound_speed

@@ -8,7 +8,7 @@ derivatives, without that loss.
 
 import jax.numpy as jnp
 
-from stiction._arrays import Scalar, ScalarLike
+from stiction._base.arrays import Scalar, ScalarLike
 
 LOG_SWITCH = 0.25
 LOG_TERMS = 10  # at the switch |q| <= 1/7: the first term left out is below 1e-18

@@ -4,12 +4,14 @@ Lengths are measured in the elastic peak depth, speeds in the speed of approach,
 tolerance serves every mass, stiffness and speed.
 """
 
+from typing import Any
+
 import diffrax
 import equinox as eqx
 import jax.numpy as jnp
 import optimistix as optx
 
-from stiction._arrays import Array, Float, Int, Scalar, ScalarLike
+from stiction._base.arrays import Array, Float, Int, Scalar, ScalarLike
 from stiction.laws.normal.base import AbstractNormalLaw
 
 # Just past touch, so that a law which jumps there (the linear damper) starts on its own side.
@@ -17,8 +19,8 @@ TOUCH = 1e-30
 LONGEST = 1e9  # in units of peak depth over speed; an impact that lasts longer has not parted
 
 
-class Impact(eqx.Module):
-    """What an impact came to. Fields of a failed integration are nan."""
+class Rebound(eqx.Module):
+    """How an impact ended. Fields of a failed integration are nan."""
 
     rebound_speed: Scalar  # [m/s]
     duration: Scalar  # from touch to separation [s]
@@ -45,7 +47,7 @@ def integrate_impact(
     rtol: float = 1e-11,
     max_steps: int = 4096,
     throw: bool = True,
-) -> Impact:
+) -> Rebound:
     """Integrate an impact from touch to separation.
 
     Args:
@@ -68,7 +70,7 @@ def integrate_impact(
     (t,) = jnp.asarray(solution.ts)
     _, v, work = (y[-1] for y in solution.ys)  # pyright: ignore[reportOptionalIterable]
     nan = jnp.asarray(jnp.nan, t.dtype)
-    return Impact(
+    return Rebound(
         rebound_speed=jnp.where(parted, -v * scale.speed, nan),
         duration=jnp.where(parted, t * scale.time, nan),
         energy_lost=jnp.where(parted, work * scale.energy, nan),
@@ -121,8 +123,17 @@ class _Scale(eqx.Module):
         return self.mass * jnp.square(self.speed)
 
 
-def _solve(law, scale, saveat, rtol, t1, max_steps, event, throw) -> diffrax.Solution:
-    def motion(t, y, args):
+def _solve(
+    law: AbstractNormalLaw,
+    scale: _Scale,
+    saveat: diffrax.SaveAt,
+    rtol: float,
+    t1: Any,
+    max_steps: int,
+    event: diffrax.Event | None,
+    throw: bool,
+) -> diffrax.Solution:
+    def motion(t: Any, y: tuple, args: Any) -> tuple[Scalar, Scalar, Scalar]:
         del t, args
         x, v, _ = y
         unit = scale.depth / scale.energy

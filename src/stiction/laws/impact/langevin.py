@@ -6,7 +6,7 @@ It appears because the exact impact relation has a closed form in the scaled imp
 
 import jax.numpy as jnp
 
-from stiction._arrays import Scalar, ScalarLike
+from stiction._base.arrays import Scalar, ScalarLike
 
 # L(a)/a in powers of a²: 2^(2k) B_2k / (2k)! for k = 1, 2, ... (B_2k the Bernoulli numbers). The
 # series converges for a < π; at the switch the first term left out is below 1e-17.

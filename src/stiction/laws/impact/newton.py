@@ -5,18 +5,19 @@ here the guesses are good enough for a number of steps that is known beforehand.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Scalar
+from stiction._base.arrays import Scalar
 
 
 def newton_root(function: Callable[[Scalar], Scalar], guess: Scalar, *, steps: int) -> Scalar:
     """The root near a guess. Differentiates by the implicit function theorem, to any order."""
 
     def solve(f: Callable[[Scalar], Scalar], x: Scalar) -> Scalar:
-        def step(_, x: Scalar) -> Scalar:
+        def step(_: Any, x: Scalar) -> Scalar:
             value, slope = jax.jvp(f, (x,), (jnp.ones_like(x),))
             return x - value / slope
 

@@ -25,7 +25,7 @@ both terms positive.
 
 import jax.numpy as jnp
 
-from stiction._arrays import Scalar, ScalarLike
+from stiction._base.arrays import Scalar, ScalarLike
 from stiction.laws.impact.excess import exp_excess, exp_ratio, log_excess, log_ratio
 from stiction.laws.impact.newton import newton_root
 from stiction.laws.impact.rebound import rebound_speed

@@ -22,7 +22,7 @@ linear equation (the slope lies between 1 and 2).
 import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Scalar, ScalarLike
+from stiction._base.arrays import Scalar, ScalarLike
 from stiction.laws.impact.langevin import SWITCH, langevin
 from stiction.laws.impact.newton import newton_root
 
@@ -115,7 +115,7 @@ def _impulse(u: Scalar) -> Scalar:
 
 
 @_impulse.defjvp
-def _impulse_jvp(primals, tangents):
+def _impulse_jvp(primals: tuple, tangents: tuple) -> tuple[Scalar, Scalar]:
     (u,), (u_dot,) = primals, tangents
     a = _impulse(u)
     _, rest = langevin(a)
@@ -127,6 +127,7 @@ def _impulse_slope(rest: Scalar, u: Scalar) -> Scalar:
     return rest * (1.0 + u)
 
 
+@jax.jit  # once for all calls: the loop inside would else be traced, and stored, by each
 def _impulse_from_restitution(e: Scalar) -> Scalar:
     """The scaled impulse: a with (1 - L(a))/(1 + L(a)) = e."""
     low_wanted = (1.0 - e) / (1.0 + e)

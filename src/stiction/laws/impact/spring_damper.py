@@ -5,12 +5,13 @@ symbol  name           meaning                                          unit
 ζ       damping_ratio  damping over critical damping, ζ = b/(2 sqrt(k m))  -
 
 The restitution depends on $\zeta$ alone: on the mass, and not on the speed. Many engines are such
-a law underneath, so that this is also what their numbers mean (`translate`).
+a law underneath, so that this is also what their numbers mean (`stiction.interop`).
 """
 
+import jax
 import jax.numpy as jnp
 
-from stiction._arrays import Scalar, ScalarLike
+from stiction._base.arrays import Scalar, ScalarLike
 from stiction.laws.impact.newton import newton_root
 
 NEWTON_STEPS = 8
@@ -57,7 +58,11 @@ def damping_ratio_for_restitution(restitution: ScalarLike, *, clamp: bool = True
     loss = -jnp.log(jnp.asarray(restitution))
     if not clamp:
         return loss / jnp.hypot(loss, jnp.pi)
+    return _clamped_ratio(loss)
 
+
+@jax.jit  # once for all calls: the loop inside would else be traced, and stored, by each
+def _clamped_ratio(loss: Scalar) -> Scalar:
     def residual(zeta: Scalar) -> Scalar:
         return 2.0 * zeta * _angle_over_sine(zeta) - loss
 

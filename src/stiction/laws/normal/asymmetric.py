@@ -3,9 +3,9 @@
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar, ScalarLike
-from stiction._checks import require_at_least, require_positive, to_float
-from stiction.laws.normal.base import AbstractPowerSpring
+from stiction._base.arrays import Array, Float, Scalar, ScalarLike
+from stiction._base.checks import require_at_least, require_positive, to_float
+from stiction.laws.normal.base import AbstractPowerSpring, PowerLaw
 
 
 class AsymmetricHuntCrossley(AbstractPowerSpring):
@@ -43,3 +43,7 @@ class AsymmetricHuntCrossley(AbstractPowerSpring):
         x_dot = jnp.asarray(depth_rate)
         d = jnp.where(x_dot > 0, self.compression_dissipation, self.restitution_dissipation)
         return self.elastic_force(depth) * d * x_dot
+
+    def power_law(self) -> PowerLaw:
+        closing, parting = self.compression_dissipation, self.restitution_dissipation
+        return PowerLaw(self.stiffness, self.exponent, closing=closing, parting=parting)

@@ -7,11 +7,24 @@ f       force        normal force, pushing the bodies apart  N
 """
 
 import abc
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar, ScalarLike
+from stiction._base.arrays import Array, Float, Numbers, Scalar, ScalarLike
+
+
+class PowerLaw(NamedTuple):
+    r"""The family of normal laws that engines integrate,
+    $f = k x^n (1 + d \dot x) + b \dot x$, with $d = d_c$ while closing and $d_r$ while parting.
+    """
+
+    stiffness: Numbers  # k [N/m^n]
+    exponent: Numbers = 1.0  # n [-]
+    closing: Numbers = 0.0  # d_c [s/m]
+    parting: Numbers = 0.0  # d_r [s/m]
+    damping: Numbers = 0.0  # b [N·s/m]
 
 
 class AbstractNormalLaw(eqx.Module):
@@ -25,7 +38,8 @@ class AbstractNormalLaw(eqx.Module):
     are arrays, so that they can be traced, batched and differentiated; whether it clamps is static.
 
     A new law gives `elastic_force`, `energy`, its inverse, and `damping_force`, each finite to the
-    second derivative at touch and apart (mind powers in the untaken branch of a `where`).
+    second derivative at touch and apart (mind powers in the untaken branch of a `where`), and says
+    by `power_law` which member of the engines' family it is.
     """
 
     clamp: eqx.AbstractVar[bool]
@@ -45,6 +59,10 @@ class AbstractNormalLaw(eqx.Module):
     @abc.abstractmethod
     def damping_force(self, depth: ScalarLike, depth_rate: ScalarLike) -> Scalar:
         """The part of the force that dissipates, $f_d(x, \\dot x)$ [N]; 0 when apart."""
+
+    @abc.abstractmethod
+    def power_law(self) -> PowerLaw:
+        """The law as a member of the family that engines integrate."""
 
     def force(self, depth: ScalarLike, depth_rate: ScalarLike) -> Scalar:
         """Normal force, pushing the bodies apart.

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from stiction._arrays import Scalar, ScalarLike
+from stiction._base.arrays import Scalar, ScalarLike
 from stiction.laws.normal.restitution_given import AbstractRestitutionLaw
 
 
@@ -12,9 +12,9 @@ class CarvalhoMartins(AbstractRestitutionLaw):
     $$ f = k x^n \left( 1 + \frac32 \frac{(1 - e)(11 - e)}{1 + 9 e} \frac{\dot x}{v_i} \right),
        \qquad u = \frac32 \frac{(1 - e)(11 - e)}{1 + 9 e} . $$
 
-    [CarvalhoMartins2019], as used by [Gerstmayr2023] for $e > 1/3$. The restitution that results is
-    within 0.0002 of the one asked for where $e > 0.5$, within 0.01 where $e > 0.22$, and too high
-    below ($u$ stays at 16.5 where it should grow as $1/e$).
+    [CarvalhoMartins2019], as used by EXUDYN [Gerstmayr2023] for $e > 1/3$. The restitution that
+    results is within 0.0002 of the one asked for where $e > 0.5$, within 0.01 where $e > 0.22$, and
+    too high below ($u$ stays at 16.5 where it should grow as $1/e$).
     """
 
     @staticmethod

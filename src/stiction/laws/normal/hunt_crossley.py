@@ -11,14 +11,14 @@ d       dissipation  damping per unit of elastic force and speed    s/m
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Numbers, Scalar, ScalarLike
-from stiction._checks import (
+from stiction._base.arrays import Array, Float, Numbers, Scalar, ScalarLike
+from stiction._base.checks import (
     require_at_least,
     require_positive,
     require_restitution,
     to_float,
 )
-from stiction.laws.normal.base import AbstractPowerSpring
+from stiction.laws.normal.base import AbstractPowerSpring, PowerLaw
 
 
 def dissipation_from_alpha(alpha: Numbers) -> Float[Array, "..."]:
@@ -42,6 +42,10 @@ class AbstractHuntCrossley(AbstractPowerSpring):
 
     def damping_force(self, depth: ScalarLike, depth_rate: ScalarLike) -> Scalar:
         return self.elastic_force(depth) * self.dissipation * jnp.asarray(depth_rate)
+
+    def power_law(self) -> PowerLaw:
+        d = self.dissipation
+        return PowerLaw(self.stiffness, self.exponent, closing=d, parting=d)
 
 
 class HuntCrossley(AbstractHuntCrossley):

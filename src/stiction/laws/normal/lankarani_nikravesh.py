@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from stiction._arrays import Scalar, ScalarLike
+from stiction._base.arrays import Scalar, ScalarLike
 from stiction.laws.normal.restitution_given import AbstractRestitutionLaw
 
 

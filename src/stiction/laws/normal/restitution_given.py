@@ -10,8 +10,8 @@ import abc
 
 import equinox as eqx
 
-from stiction._arrays import Array, Float, Scalar, ScalarLike
-from stiction._checks import (
+from stiction._base.arrays import Array, Float, Scalar, ScalarLike
+from stiction._base.checks import (
     require_at_least,
     require_positive,
     require_restitution,

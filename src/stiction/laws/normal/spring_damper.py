@@ -8,9 +8,9 @@ b       damping    damping coefficient  N·s/m
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar, ScalarLike
-from stiction._checks import require_at_least, require_positive, to_float
-from stiction.laws.normal.base import AbstractNormalLaw, positive_power
+from stiction._base.arrays import Array, Float, Scalar, ScalarLike
+from stiction._base.checks import require_at_least, require_positive, to_float
+from stiction.laws.normal.base import AbstractNormalLaw, PowerLaw, positive_power
 
 
 class LinearSpringDamper(AbstractNormalLaw):
@@ -48,3 +48,6 @@ class LinearSpringDamper(AbstractNormalLaw):
 
     def damping_force(self, depth: ScalarLike, depth_rate: ScalarLike) -> Scalar:
         return jnp.where(jnp.asarray(depth) > 0, self.damping * jnp.asarray(depth_rate), 0.0)
+
+    def power_law(self) -> PowerLaw:
+        return PowerLaw(self.stiffness, damping=self.damping)

@@ -8,14 +8,29 @@ z       state         what the law remembers (None where it does not)     m
 """
 
 import abc
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Scalar, ScalarLike
+from stiction._base.arrays import Array, Float, Numbers, Scalar, ScalarLike
 
 Tangent = Float[Array, " tangents"]  # 1 in the plane, 2 in space
 State = Tangent | None
+
+
+class FrictionLaw(NamedTuple):
+    """The two families of friction that engines integrate: with a bristle, if its stiffness is
+    positive (`Bristle`), and without (`Stribeck`).
+    """
+
+    mu_static: Numbers  # [-]
+    mu_dynamic: Numbers  # [-]
+    stribeck_speed: Numbers = 1.0  # [m/s]
+    stribeck_power: Numbers = 1.0  # [-]
+    slip_speed: Numbers = 1.0  # of regularization, without a bristle [m/s]
+    stiffness: Numbers = 0.0  # of the bristle [N/m]
+    damping: Numbers = 0.0  # of the bristle [N·s/m]
 
 
 class AbstractTangentialLaw(eqx.Module):
@@ -51,6 +66,10 @@ class AbstractTangentialLaw(eqx.Module):
     @abc.abstractmethod
     def energy(self, state: State) -> Scalar:
         """Energy stored in the state [J], for the ledger."""
+
+    @abc.abstractmethod
+    def friction_law(self) -> FrictionLaw:
+        """The law as a member of the families that engines integrate."""
 
 
 class AbstractSlidingLaw(AbstractTangentialLaw):

@@ -9,9 +9,9 @@ c       damping       damping of the bristle                         N·s/m
 
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, Numbers, Scalar, ScalarLike
-from stiction._checks import require_at_least, require_positive, to_float
-from stiction.laws.tangential.base import AbstractTangentialLaw, Tangent
+from stiction._base.arrays import Array, Float, Numbers, Scalar, ScalarLike
+from stiction._base.checks import require_at_least, require_positive, to_float
+from stiction.laws.tangential.base import AbstractTangentialLaw, FrictionLaw, Tangent
 from stiction.laws.tangential.stribeck import require_friction_pair, stribeck_coefficient
 
 
@@ -99,6 +99,16 @@ class Bristle(AbstractTangentialLaw):
 
     def energy(self, state: Tangent) -> Scalar:
         return 0.5 * self.stiffness * (state @ state)
+
+    def friction_law(self) -> FrictionLaw:
+        return FrictionLaw(
+            self.mu_static,
+            self.mu_dynamic,
+            self.stribeck_speed,
+            self.stribeck_power,
+            stiffness=self.stiffness,
+            damping=self.damping,
+        )
 
     def _scale(self, trial: Tangent, velocity: Tangent, normal_force: ScalarLike) -> Scalar:
         """How much of the trial force the cone lets through: 1 when sticking."""

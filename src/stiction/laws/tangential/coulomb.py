@@ -3,9 +3,9 @@
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, Float, ScalarLike
-from stiction._checks import require_at_least, require_positive, to_float
-from stiction.laws.tangential.base import AbstractSlidingLaw, State, Tangent
+from stiction._base.arrays import Array, Float, ScalarLike
+from stiction._base.checks import require_at_least, require_positive, to_float
+from stiction.laws.tangential.base import AbstractSlidingLaw, FrictionLaw, State, Tangent
 
 
 class RegularizedCoulomb(AbstractSlidingLaw):
@@ -34,3 +34,6 @@ class RegularizedCoulomb(AbstractSlidingLaw):
         del state
         speed = jnp.sqrt(velocity @ velocity + jnp.square(self.slip_speed))
         return -self.mu * jnp.asarray(normal_force) / speed * velocity
+
+    def friction_law(self) -> FrictionLaw:
+        return FrictionLaw(self.mu, self.mu, slip_speed=self.slip_speed)

@@ -10,21 +10,21 @@ a       stribeck_power    how it falls: 1, or 2 (Gaussian)     -
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._arrays import Array, ArrayLike, Float, Scalar, ScalarLike
-from stiction._checks import known, require_at_least, require_positive, to_float
-from stiction._errors import InputError
-from stiction.laws.tangential.base import AbstractSlidingLaw, State, Tangent
+from stiction._base.arrays import Array, ArrayLike, Float, Numbers, ScalarLike
+from stiction._base.checks import known, require_at_least, require_positive, to_float
+from stiction._base.errors import InputError
+from stiction.laws.tangential.base import AbstractSlidingLaw, FrictionLaw, State, Tangent
 
 
 def stribeck_coefficient(
-    speed: ScalarLike,
+    speed: Numbers,
     *,
-    mu_static: ScalarLike,
-    mu_dynamic: ScalarLike,
-    stribeck_speed: ScalarLike,
-    stribeck_power: ScalarLike,
-) -> Scalar:
-    r"""Coefficient of friction at a sliding speed [-]:
+    mu_static: Numbers,
+    mu_dynamic: Numbers,
+    stribeck_speed: Numbers,
+    stribeck_power: Numbers,
+) -> Float[Array, "..."]:
+    r"""Coefficient of friction at a sliding speed [-], entry by entry:
 
     $$ \mu(|v|) = \mu_d + (\mu_s - \mu_d) \exp\big( -(|v|/v_s)^a \big) , $$
 
@@ -90,3 +90,12 @@ class Stribeck(AbstractSlidingLaw):
             stribeck_power=self.stribeck_power,
         )
         return -mu * jnp.asarray(normal_force) / speed * velocity
+
+    def friction_law(self) -> FrictionLaw:
+        return FrictionLaw(
+            self.mu_static,
+            self.mu_dynamic,
+            self.stribeck_speed,
+            self.stribeck_power,
+            slip_speed=self.slip_speed,
+        )

@@ -4,6 +4,6 @@ The player is written here, in a few small files of JavaScript that the page car
 library, no network. It draws with WebGL 2, or on a plain canvas where there is none.
 """
 
-from stiction.report.player.animation import WORLD, Animation, Event, Plane, Shape, Trail
+from stiction.report.player.animation import WORLD, Animation, Mark, Plane, Shape, Trail
 
-__all__ = ["WORLD", "Animation", "Event", "Plane", "Shape", "Trail"]
+__all__ = ["WORLD", "Animation", "Mark", "Plane", "Shape", "Trail"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stiction._errors import InputError, unknown
+from stiction._base.errors import InputError, unknown
 
 Numbers = Sequence[float | int] | np.ndarray
 
@@ -96,7 +96,7 @@ class Plane:
 
 
 @dataclass(frozen=True)
-class Event:
+class Mark:
     """Something that happened: a mark on the time line.
 
     Args:
@@ -138,7 +138,10 @@ class Animation:
         events: Marks on the time line.
         forces: Contact points and the forces on the bodies there, in the world [m, N]; zero or nan
             where there is no contact. Shape (n, n_contacts, 6).
+        impulses: Of impacts: time, point and impulse in the world [s, m, N s], in order of time.
+            They are drawn for a moment, in which the player goes slower. Shape (n_impulses, 7).
         trails: Points whose paths are drawn.
+        rest: When everything came to rest [s]: what follows is folded away at first.
         up: The axis that points up, "z" or "y".
         view: "side" (x to the right), "front", "top", "iso", or "auto": the side for a motion in
             the vertical plane of x, a corner view otherwise.
@@ -153,9 +156,11 @@ class Animation:
     positions: np.ndarray
     quaternions: np.ndarray
     ground: Sequence[Plane] = field(default_factory=lambda: [Plane()])
-    events: Sequence[Event] = ()
+    events: Sequence[Mark] = ()
     forces: np.ndarray | None = None
+    impulses: np.ndarray | None = None
     trails: Sequence[Trail] = ()
+    rest: float | None = None
     up: str = "z"
     view: str = "auto"
     follow: bool | None = None
@@ -183,6 +188,8 @@ class Animation:
         if self.forces is not None:
             self.forces = np.nan_to_num(np.asarray(self.forces, float))
             self.forces = _table("forces", self.forces, n, 6)
+        if self.impulses is not None:
+            self.impulses = _table("impulses", np.asarray(self.impulses)[:, None], None, 7)[:, 0]
         for name, items in (("shapes", self.shapes), ("trails", self.trails)):
             for item in items:
                 if not WORLD <= item.body < n_bodies:
@@ -229,9 +236,10 @@ def _unit(name: str, values: Numbers, count: int) -> np.ndarray:
     return array / size
 
 
-def _table(name: str, values: np.ndarray, n: int, width: int) -> np.ndarray:
-    """The values as finite floats of shape (n, anything, width)."""
+def _table(name: str, values: np.ndarray, n: int | None, width: int) -> np.ndarray:
+    """The values as finite floats of shape (n, anything, width); no n is any number."""
     array = np.array(values, float)
+    n = array.shape[0] if n is None else n
     if array.ndim != 3 or array.shape[0] != n or array.shape[2] != width:
         raise InputError(f"`{name}` must have shape ({n}, n, {width}), got {array.shape}")
     if not np.isfinite(array).all():

@@ -106,6 +106,8 @@ def _smooth(time: np.ndarray, path: np.ndarray) -> np.ndarray:
     """A running mean over `SMOOTHING`, exact on straight lines, whatever the spacing of times."""
     if time[-1] - time[0] < SMOOTHING:
         return np.tile(path.mean(axis=0), (len(path), 1))
+    if time[-1] - time[0] > SMOOTHING * len(time):  # frames are farther apart than that
+        return path
     width = 10  # points of an even grid each side
     grid = np.linspace(time[0], time[-1], 1 + int(2 * width * (time[-1] - time[0]) / SMOOTHING))
     even = np.stack([np.interp(grid, time, column) for column in path.T], axis=1)

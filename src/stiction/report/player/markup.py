@@ -37,7 +37,9 @@ def player() -> str:
     """The player's style and program; more than one on a page does no harm."""
     folder = resources.files("stiction.report.player") / "js"
     style = (folder / "player.css").read_text("utf-8")
-    program = "\n".join((folder / f"{name}.js").read_text("utf-8") for name in PROGRAM)
+    clock = resources.files("stiction.report.charts") / "js" / "clock.js"
+    files = [clock, *(folder / f"{name}.js" for name in PROGRAM)]
+    program = "\n".join(file.read_text("utf-8") for file in files)
     return (
         f"<style>{style}</style>"
         f'<script>if (!window.stictionPlayer) (() => {{\n"use strict";\n{program}}})();</script>'

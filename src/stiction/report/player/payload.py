@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from stiction.report.player.animation import Animation, Numbers, Shape
 
 MOST_FRAMES = 2000
+MOST_POSES = 80_000  # frames times bodies: 3 MB of a page
 FRAME_RATE = 60.0  # Hz
 LINE_WIDTH = 0.004  # radius of a line over the size of the scene
 
@@ -55,6 +56,10 @@ def payload(animation: "Animation") -> dict[str, Any]:
             for t in a.trails
         ],
         "events": _events(a, time[0]),
+        "origin": float(time[0]),
+        "fold": fold(a),
+        "slow": [t - float(time[0]) for t in slow_times(a.impulses, slowness(time))],
+        "slowness": slowness(time),
         "azimuth": framing.azimuth,
         "elevation": framing.elevation,
         "center": _floats(framing.center),
@@ -70,18 +75,48 @@ def payload(animation: "Animation") -> dict[str, Any]:
     if forces is not None:
         data |= _forces(forces, upright, radius)
         data["scaleText"] += data.pop("arrowText")
+    if a.impulses is not None and len(a.impulses):
+        data |= _impulses(a.impulses, upright, radius, time[0])
+        data["scaleText"] += data.pop("impulseText")
     return data
 
 
-def resample(time, positions, quaternions, forces):
-    """The same motion with at most `FRAME_RATE` frames a second and `MOST_FRAMES` in all.
+def fold(animation: "Animation") -> float | None:
+    """Where the time that is shown at first ends, from the start [s]; None if nothing is folded."""
+    a, end = animation, float(animation.time[-1] - animation.time[0])
+    if a.rest is None:
+        return None
+    shown = 1.05 * max(a.rest - float(a.time[0]), 0.0) + 0.1
+    return shown if shown < 0.9 * end else None
 
-    Given times are kept where there are few enough. Positions and quaternions are interpolated,
-    forces are those of the sample before: they jump.
+
+def slowness(time: np.ndarray) -> float:
+    """How long before and after an impact the player goes slower [s]."""
+    return float(min(0.06, (time[-1] - time[0]) / 30))
+
+
+def slow_times(impulses: np.ndarray | None, width: float) -> list[float]:
+    """The impacts worth seeing slowly: strong ones, more than twice `width` [s] apart."""
+    if impulses is None or not len(impulses):
+        return []
+    size = np.linalg.norm(impulses[:, 4:], axis=1)
+    found: list[float] = []
+    for t in impulses[size > 0.1 * size.max(), 0]:
+        if not found or t > found[-1] + 2 * width:
+            found.append(float(t))
+    return found
+
+
+def resample(time, positions, quaternions, forces):
+    """The same motion with as many frames as a page has room for.
+
+    Given times are kept where there are few enough; else there are at most `FRAME_RATE` a second.
+    Positions and quaternions are interpolated, forces are those of the sample before: they jump.
     """
-    most = min(MOST_FRAMES, int(np.ceil((time[-1] - time[0]) * FRAME_RATE)) + 1)
-    if len(time) <= max(most, 2):
+    room = min(MOST_FRAMES, MOST_POSES // max(positions.shape[1], 1))
+    if len(time) <= room:
         return time, positions, quaternions, forces
+    most = max(min(room, int(np.ceil((time[-1] - time[0]) * FRAME_RATE)) + 1), 2)
     wanted = np.linspace(time[0], time[-1], most)
     k = np.clip(np.searchsorted(time, wanted, side="right") - 1, 0, len(time) - 2)
     step = time[k + 1] - time[k]
@@ -207,19 +242,34 @@ def _mesh(shape: "Shape", number: int) -> dict[str, Any]:
     }
 
 
-def _events(animation: "Animation", start: float) -> list[dict[str, Any]]:
-    events = sorted(animation.events, key=lambda e: e.time)
+def _events(animation: "Animation", start: float) -> dict[str, Any]:
+    """Times, and numbers of kinds and texts: there may be ten thousand."""
+    inside = [e for e in animation.events if start <= e.time <= animation.time[-1]]
+    events = sorted(inside, key=lambda e: e.time)
     kinds = list(dict.fromkeys(e.kind for e in events))
-    return [
-        {
-            "time": float(e.time - start),
-            "kind": e.kind,
-            "text": e.text,
-            "color": EVENT_COLORS[kinds.index(e.kind) % len(EVENT_COLORS)],
-        }
-        for e in events
-        if start <= e.time <= animation.time[-1]
-    ]
+    texts = list(dict.fromkeys(e.text for e in events))
+    number = {text: i for i, text in enumerate(texts)}
+    return {
+        "time": packed(np.array([e.time - start for e in events])),
+        "kind": [kinds.index(e.kind) for e in events],
+        "text": [number[e.text] for e in events],
+        "kinds": kinds,
+        "colors": [EVENT_COLORS[i % len(EVENT_COLORS)] for i in range(len(kinds))],
+        "texts": texts,
+    }
+
+
+def _impulses(impulses: np.ndarray, upright, radius: float, start: float) -> dict[str, Any]:
+    """Arrows of impacts: the largest is as long as the scene is large."""
+    largest = float(np.linalg.norm(impulses[:, 4:], axis=1).max()) or 1.0
+    unit = round_number(largest)
+    metres = round_number(0.8 * radius * unit / largest)
+    turned = [upright.apply(impulses[:, i : i + 3]) for i in (1, 4)]
+    return {
+        "impulse": packed(np.column_stack([impulses[:, 0] - start, *turned])),
+        "metresPerImpulse": metres / unit,
+        "impulseText": f" · impulses {unit:g} N·s = {metres:g} m",
+    }
 
 
 def _forces(forces: np.ndarray, upright, radius: float) -> dict[str, Any]:

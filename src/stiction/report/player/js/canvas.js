@@ -46,7 +46,7 @@ class CanvasRenderer {
     for (const plane of planes) this.drawPlane(context, plane, scene, camera, theme, project, polyline);
     for (const plane of planes.slice(0, 1)) this.drawShadow(context, plane, solids, project, polyline);
 
-    const items = show.forces ? [...solids, ...scene.arrows(t, theme.force)] : solids, faces = [];
+    const items = show.forces ? [...solids, ...scene.arrows(t, theme)] : solids, faces = [];
     for (const item of items)
       for (const { corners, normal } of this.triangles(item)) {
         if (dot(normal, sub(eye, corners[0])) < 0) continue;

@@ -16,6 +16,11 @@ class Scene {
     this.path = floats(data.path); // frames x 3, what the camera follows
     this.force = data.force && floats(data.force); // frames x contacts x (point, force)
     this.duration = this.time[this.time.length - 1];
+    this.impulse = data.impulse && floats(data.impulse); // impacts x (time, point, impulse)
+    const { kind, text, kinds, texts, colors } = data.events;
+    this.events = Array.from(floats(data.events.time), (time, i) => ({
+      time, kind: kinds[kind[i]], text: texts[text[i]], color: colors[kind[i]],
+    }));
     this.thickness = 0.008 * this.radius; // of arrows
     for (const shape of this.shapes) {
       shape.local = pose(shape.position, shape.quaternion);
@@ -82,21 +87,53 @@ class Scene {
     return { center, radius: Math.max(0.1 * this.radius, ...reach) };
   }
 
-  /** Contact forces at time t as arrows: a shaft and a head each. */
-  arrows(t, color) {
-    if (!this.force) return [];
-    const [k] = this.locate(t), r = this.thickness, found = [];
-    for (let c = 0; c < this.contacts; c++) {
+  /** Contact forces and impulses at time t as arrows: a shaft and a head each. */
+  arrows(t, theme) {
+    const [k] = this.locate(t), found = [];
+    for (let c = 0; this.force && c < this.contacts; c++) {
       const row = this.between(this.force, 6 * this.contacts, 6 * c, 6, [k, 0]);
-      const point = row.slice(0, 3), force = row.slice(3), size = norm(force);
-      const length = Math.min(size * this.metresPerNewton, this.longestArrow);
-      if (length < 2 * r) continue;
-      const axis = times(force, 1 / size);
-      const head = Math.min(HEAD * r, 0.6 * length), neck = length - head;
-      const at = (s) => add(point, times(axis, s));
-      found.push({ shape: SHAFT, color, model: along(at(neck / 2), axis, r, neck) });
-      found.push({ shape: TIP, color, model: along(at(neck), axis, 0.42 * head, head) });
+      found.push(...this.arrow(row.slice(0, 3), row.slice(3), this.metresPerNewton, theme.force, 1));
+    }
+    for (let i = this.firstImpulse(t - this.slowness); this.impulse && 7 * i < this.impulse.length; i++) {
+      const row = this.impulse.subarray(7 * i, 7 * i + 7);
+      if (row[0] > t + 1e-6) break;
+      found.push(...this.arrow([...row.slice(1, 4)], [...row.slice(4)], this.metresPerImpulse, theme.impulse, 1.6));
     }
     return found;
+  }
+
+  /** The first impact at or after time t. */
+  firstImpulse(t) {
+    let low = 0, high = this.impulse ? this.impulse.length / 7 : 0;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.impulse[7 * middle] < t) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  arrow(point, vector, scale, color, thick) {
+    const size = norm(vector), r = thick * this.thickness, length = Math.min(size * scale, this.longestArrow ?? this.radius);
+    if (length < 2 * r) return [];
+    const axis = times(vector, 1 / size);
+    const head = Math.min(HEAD * r, 0.6 * length), neck = length - head;
+    const at = (s) => add(point, times(axis, s));
+    return [
+      { shape: SHAFT, color, model: along(at(neck / 2), axis, r, neck) },
+      { shape: TIP, color, model: along(at(neck), axis, 0.42 * head, head) },
+    ];
+  }
+
+  /** How much slower the player goes at time t: near an impact up to twelve times. */
+  pace(t) {
+    let low = 0, high = this.slow.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.slow[middle] < t) low = middle + 1;
+      else high = middle;
+    }
+    const near = Math.min(...[this.slow[low - 1], this.slow[low]].map((s) => Math.abs((s ?? Infinity) - t)));
+    return clamp(near / this.slowness, 1 / 12, 1);
   }
 }

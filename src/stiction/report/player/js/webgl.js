@@ -167,12 +167,11 @@ class WebGlRenderer {
     if (show.trails) this.drawTrails(scene, {
       camera: view, screen: [width, height], width: height / 200, now: t, memory: 0.12 * scene.duration });
     if (show.forces) { // whole where in sight, faint where a body hides them
-      const arrows = scene.arrows(t, theme.force);
+      const arrows = scene.arrows(t, theme);
       this.use(this.solid, {});
       this.drawItems(arrows, uniforms);
       gl.disable(gl.DEPTH_TEST);
-      const ghost = [...theme.force.slice(0, 3), 0.35];
-      this.drawItems(arrows.map((a) => ({ ...a, color: ghost })), uniforms);
+      this.drawItems(arrows.map((a) => ({ ...a, color: [...a.color.slice(0, 3), 0.35] })), uniforms);
       gl.enable(gl.DEPTH_TEST);
     }
     context.clearRect(0, 0, width, height);

@@ -1,0 +1,57 @@
+"""The whole public surface: each name with one import path, and the folders."""
+
+from stiction import agility as agility
+from stiction import biped as biped
+from stiction import complementarity as complementarity
+from stiction import control as control
+from stiction import engines as engines
+from stiction import identify as identify
+from stiction import impacts as impacts
+from stiction import interop as interop
+from stiction import laws as laws
+from stiction import mechanism as mechanism
+from stiction import motions as motions
+from stiction import scenes as scenes
+from stiction import studies as studies
+from stiction import surfaces as surfaces
+from stiction import tables as tables
+from stiction._base.errors import InputError as InputError
+from stiction._base.errors import RunError as RunError
+from stiction.control import AbstractSwitchingControl as AbstractSwitchingControl
+from stiction.engines import Compliant as Compliant
+from stiction.engines import Event as Event
+from stiction.engines import Hybrid as Hybrid
+from stiction.engines import Solver as Solver
+from stiction.engines import Stepping as Stepping
+from stiction.engines import Trajectory as Trajectory
+from stiction.engines import simulate as simulate
+from stiction.mechanism import Mechanism as Mechanism
+from stiction.mechanism import actuator_effort as actuator_effort
+from stiction.mechanism import actuator_force as actuator_force
+from stiction.mechanism import add_velocity as add_velocity
+from stiction.mechanism import bias_force as bias_force
+from stiction.mechanism import center_of_mass as center_of_mass
+from stiction.mechanism import difference as difference
+from stiction.mechanism import forward_dynamics as forward_dynamics
+from stiction.mechanism import inverse_dynamics as inverse_dynamics
+from stiction.mechanism import kinetic_energy as kinetic_energy
+from stiction.mechanism import mass_matrix as mass_matrix
+from stiction.mechanism import momentum as momentum
+from stiction.mechanism import passive_force as passive_force
+from stiction.mechanism import point_bias_acceleration as point_bias_acceleration
+from stiction.mechanism import point_jacobian as point_jacobian
+from stiction.mechanism import point_position as point_position
+from stiction.mechanism import point_velocity as point_velocity
+from stiction.mechanism import potential_energy as potential_energy
+from stiction.mechanism import random_state as random_state
+from stiction.mechanism import total_mass as total_mass
+from stiction.mechanism import world_poses as world_poses
+from stiction.motions import possible_motions as possible_motions
+from stiction.scenes import Scene as Scene
+from stiction.scenes import load as load
+from stiction.scenes import scene as scene
+from stiction.scenes import scene_names as scene_names
+from stiction.studies import study as study
+from stiction.surfaces import find_contacts as find_contacts
+
+__version__: str

@@ -1,0 +1,1 @@
+"""What every folder uses: arrays, errors, checks, files, linear algebra, compilation."""

@@ -1,0 +1,1 @@
+"""Ground reactions from recorded motion: from momentum to feet, soles and force plates."""

@@ -1,0 +1,1 @@
+"""Who moves: a subject's bodies, coordinates, soles, and its pose from markers."""

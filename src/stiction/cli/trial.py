@@ -1,0 +1,162 @@
+"""What `grf` and `gait` share: the options of a trial, and the way from files to results."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stiction._base.errors import InputError
+from stiction.cli.options import Number, Text, Texts, argument, complete_scene, option, read_scene
+
+if TYPE_CHECKING:
+    from stiction.biped import Comparison, GroundReactions, Measured, Subject
+
+MOTION = argument(..., "Joint angles (.mot, .sto, .csv) or markers (.trc, .c3d) against time.")
+TRIALS = argument(..., "A trial: joint angles or markers against time; or a folder of trials.")
+MODEL = option(
+    "human",
+    "MODEL",
+    "OpenSim model (.osim), MJCF, URDF, scenario, or a scene; human is scaled to the markers.",
+    autocompletion=complete_scene,
+)
+STATIC = option(None, "FILE", "Static trial (.trc, .c3d) that the model is scaled to.")
+MASS = option(None, "M", "Body mass of the subject [kg]; by default the model's.")
+SUBJECT = option(None, "NAME", "Whose markers, where a file holds those of several.")
+PLATES = option(None, "FILE", "Force plates (.mot, .sto, .csv, .c3d, loads .xml).")
+CONTACTS = option(None, "FILE", "Points of the soles: a ContactGeometrySet (.xml) or .csv.")
+WEIGHTS = option(None, "FILE", "Weights of markers: OpenSim's IK tasks (.xml) or .csv.")
+FILTER = option(
+    "spline", "NAME", "Low-pass filter of the motion: spline, butterworth, opensim or none."
+)
+CUTOFF = option(None, "F", "Cut-off frequency of the filter [Hz]; by default chosen from the data.")
+SPLIT = option(
+    "pivot", "NAME", "How two feet on the ground share the force: pivot, least-norm or smooth."
+)
+FRICTION = option(0.8, "MU", "Coefficient of friction of the soles.")
+ANGLES = option(None, "UNIT", "Unit of the angles in the file: degrees or radians.")
+START = option(None, "T", "Leave out what is before this time [s].")
+END = option(None, "T", "Leave out what is after this time [s].")
+GAP_TOLERANCE = option(0.03, "H", "Points higher than this [m] do not touch.")
+SPEED_TOLERANCE = option(1.0, "V", "Points faster than this [m/s] count as not touching.")
+GROUND = option(None, "H", "Height of the ground [m]; by default found from the motion.")
+PLATE_AXES = option(None, "AXES", "The model's x,y,z in the plates' axes: x,z,-y.")
+MARKER_AXES = option(None, "AXES", "The model's x,y,z in the markers' axes: x,z,-y.")
+
+
+@dataclass
+class TrialOptions:
+    """The options by the names of their parameters."""
+
+    motion: Path
+    model: str = "human"
+    static: Path | None = None
+    mass: Number = None
+    subject: Text = None
+    plates: Path | None = None
+    contacts: Path | None = None
+    weights: Path | None = None
+    filter_: str = "spline"
+    cutoff: Number = None
+    split: str = "pivot"
+    mu: float = 0.8
+    angles: Text = None
+    start: Number = None
+    end: Number = None
+    gap_tolerance: float = 0.03
+    speed_tolerance: float = 1.0
+    ground: Number = None
+    plate_axes: Text = None
+    marker_axes: Text = None
+    set_: Texts = None
+    base: Text = None
+
+    def check_files(self) -> None:
+        """Refuse files that are not there, before any work."""
+        for path in (self.motion, self.static, self.plates, self.contacts, self.weights):
+            if path is not None and not path.is_file():
+                raise InputError(f"no file '{path}'; check the path")
+
+
+def ground_reactions_of(
+    options: TrialOptions, subject: "Subject"
+) -> tuple["GroundReactions", "Measured | None", "Comparison | None"]:
+    """Read a trial, compute its ground reactions, and put the plates beside them."""
+    from stiction.biped import (
+        Ground,
+        compare,
+        ground_reactions,
+        measured_on_frames,
+        read_motion,
+        read_plates,
+    )
+    from stiction.tables import has_plates
+
+    o = options
+    motion = read_motion(
+        o.motion, subject, marker_axes=o.marker_axes, weights=_weights(o), who=o.subject
+    )
+    reactions = ground_reactions(
+        motion.between(o.start, o.end),
+        subject,
+        angles=o.angles,
+        filter=o.filter_,
+        cutoff=o.cutoff,
+        split=o.split,
+        ground=Ground(o.mu, o.ground, o.gap_tolerance, o.speed_tolerance),
+    )
+    plates, axes = o.plates, o.plate_axes
+    if plates is None and has_plates(o.motion):  # in the frame of the markers beside them
+        plates, axes = o.motion, o.plate_axes or o.marker_axes
+    if plates is None:
+        return reactions, None, None
+    measured = measured_on_frames(read_plates(plates, axes=axes), reactions)
+    return reactions, measured, compare(reactions, measured)
+
+
+def read_subject(options: TrialOptions) -> "Subject":
+    """The subject of a model file or of a scene, with soles, scaled where markers allow it."""
+    import numpy as np
+
+    from stiction.biped import read_markers, scale_to_markers, scaled_subject, with_marker_sets
+    from stiction.tables import MARKERS
+
+    o = options
+    subject = _model(o)
+    marked = o.motion.suffix.lower() in MARKERS
+    own = bool(subject.markers)
+    if marked and not own:
+        subject = with_marker_sets(
+            subject, read_markers(o.motion, axes=o.marker_axes, subject=o.subject).names
+        )
+    # A model with markers is somebody's already; the human is nobody's.
+    static = o.static or (o.motion if marked and subject.markers and not own else None)
+    if static is not None:
+        markers = read_markers(static, axes=o.marker_axes, subject=o.subject)
+        return scale_to_markers(
+            with_marker_sets(subject, markers.names), markers, mass=o.mass, weights=_weights(o)
+        ).subject
+    if o.mass is None:
+        return subject
+    return scaled_subject(subject, np.ones(len(subject.body_names)), o.mass)
+
+
+def _weights(options: TrialOptions) -> dict[str, float] | None:
+    from stiction.biped import read_weights
+
+    return None if options.weights is None else read_weights(options.weights)
+
+
+def _model(o: TrialOptions) -> "Subject":
+    from stiction.biped import with_soles
+
+    if Path(o.model).suffix.lower() == ".osim":
+        if o.set_ or o.base:
+            raise InputError(
+                "`--set` and `--base` are for scenarios and scenes, not for OpenSim models"
+            )
+        from stiction.biped import read_osim
+
+        return with_soles(read_osim(o.model), o.contacts)
+    from stiction.biped import subject_of_mechanism
+
+    mechanism = read_scene(o.model, o.set_, o.base).mechanism
+    return with_soles(subject_of_mechanism(mechanism), o.contacts, mechanism)

@@ -1,0 +1,371 @@
+"""A machine of the core: its arrays, the slots of its worlds, and a run of it.
+
+`Blueprint` is what does not change from run to run: a mechanism, what it may touch, how it is
+controlled, and where its worlds keep their numbers. Blueprints are kept, so that another run of the
+same mechanism assembles nothing. A `Run` fills in the numbers of the law, the start and the time.
+"""
+
+import ctypes
+import functools
+import operator
+from typing import Any, NamedTuple
+
+import diffrax
+import jax
+import numpy as np
+import warp as wp
+
+from stiction.engines.core import part
+from stiction.engines.core_arrays import Arrays, actuators_of, pairs_of, tree_of
+from stiction.engines.kernel_cache import load_kernel
+from stiction.engines.room import MOST_ROWS_AT_ONCE
+from stiction.mechanism import BALL, FREE
+
+IMPACTS = (
+    "no-slip", "dissipation", "newton", "poisson", "stronge", "lcp", "lcp-poisson", "lcp-pyramid",
+    "lcp-cone", "lcp-cone-poisson",
+)  # fmt: skip
+ENERGY_METHODS = ("off", "scale", "constrain")
+_PARTS = ("reals", "contacts", "layout", "mujoco_layout", "machine", "stepping")
+_EVER = 1e30  # stands for infinity: longer than any run
+
+
+class Slots:
+    """Places in the row of a world, handed out one after the other."""
+
+    def __init__(self):
+        self.size = 0
+
+    def give(self, struct: Any, **counts: int) -> None:
+        """Give each name so many places."""
+        for name, count in counts.items():
+            setattr(struct, name, self.size)
+            self.size += int(count)
+
+    def give_one(self, struct: Any, *names: str) -> None:
+        self.give(struct, **dict.fromkeys(names, 1))
+
+
+class Core:
+    """The files of the core in one precision, and arrays for them on one device."""
+
+    reals: Any
+    contacts: Any
+    layout: Any
+    mujoco_layout: Any
+    machine: Any
+    stepping: Any
+
+    def __init__(self, *, single: bool = False, device: str = "cpu"):
+        for name in _PARTS:
+            setattr(self, name, part(name, "single" if single else "double"))
+        self.device = device
+        self.arrays = Arrays(self.reals, device)
+
+
+class Blueprint:
+    """What does not change from run to run.
+
+    Args:
+        core: Precision and device.
+        machine: With its tree, its actuators and its pairs (and MuJoCo's arrays, if it is that).
+        size_M: Numbers of the mass matrix.
+        rows: The most rows of contacts that there can be at once.
+        stages: Of the Runge-Kutta method.
+        unknowns: Of each contact in linear complementarity problems; 0 for round cones.
+        quaternions: Where they begin in q.
+        soft: Whether contacts are compliant, or there are none.
+    """
+
+    def __init__(self, core, machine, size_M, rows, stages, unknowns, quaternions, soft=False):
+        self.core, self.arrays, self.device = core, core.arrays, core.device
+        self.quaternions = quaternions
+        M, lay = machine, core.layout
+        self.machine = M
+        self.numbers, self.wholes = Slots(), Slots()
+        self._tree(M, lay, size_M, stages, soft)
+        self._contacts(M, lay, rows, unknowns)
+        self._soft(M, lay, soft)
+        self._stepping(M, lay, rows)
+        n, nq, nv, nu = M.pairs.count, M.tree.nq, M.tree.nv, M.act.count
+        self.sample_size = nq + nv + 5 + 2 + nu + 4 * n + 1 + (4 * n if soft else 0)
+        self.event_size = lay.EVENT_NUMBERS + lay.PAIR_NUMBERS * n + nq + 2 * nv
+        self.handed: Any = None
+
+    def _tree(self, M: Any, lay: Any, size_M: int, stages: int, soft: bool) -> None:
+        give, whole = self.numbers.give, self.wholes
+        nq, nv, nu, n, links = M.tree.nq, M.tree.nv, M.act.count, M.pairs.count, M.tree.n_links
+        z, at, motors = lay.StepSlots(), lay.TreeSlots(), lay.ActuatorSlots()
+        z.gaps = nq + nv + 5 + (4 * n if soft else 0)
+        z.n = z.gaps + n + M.outer.na
+        give(z, y=z.n)
+        at.q, at.v = z.y, z.y + nq
+        give(
+            at,
+            acceleration=nv, position=3 * links, rotation=4 * links, velocity=6 * links,
+            rate=6 * links, force=6 * links, inertia=10 * links, motion=6 * nv, bias=nv, M=size_M,
+            D=nv,
+        )  # fmt: skip
+        at.origin = at.position
+        if M.outer.model:
+            give(at, origin=3 * links)
+        give(z, start=z.n, end=z.n, error=z.n, k=stages * z.n, half=nv, shift=nv, slip_rate=n)
+        self.numbers.give_one(
+            z, "t", "now", "t_end", "h", "longest", "stride", "low", "high", "f_low", "f_high",
+            "slope", "drift", "excess", "stop", "damped", "margin", "spent_at", "speed", "rise",
+            "looked", "missed",
+        )  # fmt: skip
+        whole.give_one(
+            z, "phase", "stage", "status", "steps", "events", "cascade", "next_sample", "target",
+            "side", "passes", "after_impact", "jammed", "landed", "last", "inside", "anew",
+        )  # fmt: skip
+        give(motors, command=nu, effort=nu, drive=nv, begin=nu, origin=nu, guard=M.act.guards)
+        whole.give(motors, phase=nu)
+        M.z, M.at, M.motors = z, at, motors
+
+    def _contacts(self, M: Any, lay: Any, rows: int, unknowns: int) -> None:
+        c = lay.ContactSlots()
+        n, nv = M.pairs.count, M.tree.nv
+        c.capacity = cap = rows
+        values = 2 * n + M.act.count + M.act.guards + (n if M.shapes.count else 0)
+        lemke = unknowns * min(n, rows // 2)  # every contact has two rows or more
+        held = 3 * M.bonds.count
+        self.numbers.give(
+            c,
+            gap=n, closing=n, direction=5 * n, heading=5 * n, value=values, value_low=values,
+            value_start=values, earlier=6 * n, Y=cap * nv, W=cap * cap, velocity=cap, free=cap,
+            ground=cap, force=cap, impulse=cap, mu=n, floor=n, restitution=n, A=cap * cap,
+            scratch=4 * cap * cap + 16 * cap, beta=cap, wanted=cap, unknown=cap, work=4 * cap,
+            lemke=lemke * (2 * lemke + 2), held=held * nv, held_gap=held, held_velocity=held,
+            held_bias=held,
+        )  # fmt: skip
+        self.wholes.give(
+            c,
+            mode=n, mode_before=n, mark=n, active=n, first=n + 1, order=cap, fixed=n, equation=cap,
+            n_active=1, n_held=1, basis=lemke,
+        )  # fmt: skip
+        M.c = c
+
+    def _soft(self, M: Any, lay: Any, soft: bool) -> None:
+        f = lay.SoftSlots()
+        n, nv = (M.pairs.count, M.tree.nv) if soft else (0, 0)
+        self.numbers.give(
+            f,
+            rate=4 * n, power=3, stored=n, margin=n, change=M.z.n if soft else 0, turn=nv, row=nv,
+            A=nv * nv, right=nv, rho=n, size=1, stiffness=1,
+        )  # fmt: skip
+        self.wholes.give_one(f, "iteration", "implicit", "streak", "node")
+        M.soft = f
+
+    def _stepping(self, M: Any, lay: Any, rows: int) -> None:
+        f = lay.FixedSteps()
+        n, nq, nv = M.pairs.count, M.tree.nq, M.tree.nv
+        self.numbers.give(
+            f,
+            q=nq, v=nv, change=nv, booked=5, books=5, force=nv, implicit=nv, servo=nv, bias=rows,
+            slow=rows, ahead_gap=n, ahead_velocity=n, ahead_acceleration=n, pressed=6 * n,
+            residual=1,
+        )  # fmt: skip
+        self.wholes.give(f, k=1, collides=n, resting=1)
+        M.fixed = f
+
+    def hand_over(self) -> Any:
+        """The machine as kernels take it: an array of one."""
+        kind = self.core.layout.Machine
+        if self.handed is None or self.device != "cpu":
+            self.handed = wp.array([self.machine], dtype=kind, device=self.device)
+        else:  # the same place in memory: making the array costs more than a short run
+            made = self.machine._ctype
+            ctypes.memmove(self.handed.ptr, ctypes.addressof(made), ctypes.sizeof(made))
+        return self.handed
+
+
+class _Same:
+    """Objects that are told apart by which they are; they live as long as this does."""
+
+    def __init__(self, *parts: Any):
+        leaves, self.tree = jax.tree.flatten(parts)
+        self.leaves = leaves
+        self.key = tuple(map(id, leaves))
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.key == other.key and self.tree == other.tree
+
+
+class _Objects(NamedTuple):
+    """Objects that are the same: to look at their arrays is not needed then."""
+
+    parts: tuple[Any, ...]
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self.parts)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Objects) and all(map(operator.is_, self.parts, other.parts))
+
+
+@functools.lru_cache(maxsize=32)
+def _design_of_objects(objects: _Objects, *options: Any) -> Blueprint:
+    return _design(_Same(*objects.parts), *options)
+
+
+@functools.lru_cache(maxsize=32)
+def _design(same: _Same, guards, stages, soft, unknowns, single, device) -> Blueprint:
+    mechanism, contacts, control = jax.tree.unflatten(same.tree, same.leaves)
+    core = Core(single=single, device=device)
+    a, lay = core.arrays, core.layout
+    M = lay.Machine()
+    M.tree, size_M, links = tree_of(a, lay.Links(), mechanism)
+    M.act = actuators_of(a, lay.MotorArrays(), mechanism, control)
+    M.act.guards = guards
+    M.pairs, dim = pairs_of(a, lay.Pairs(), core.contacts, mechanism, contacts, links)
+    kinds, at = mechanism.tree.joint_types, mechanism.tree.q_address
+    turns = [
+        at[j] + (3 if kind == FREE else 0) for j, kind in enumerate(kinds) if kind in (FREE, BALL)
+    ]
+    rows = min(M.pairs.count * dim, MOST_ROWS_AT_ONCE)
+    return Blueprint(core, M, size_M, rows, stages, unknowns, turns, soft)
+
+
+def design_of(
+    mechanism,
+    contacts,
+    control,
+    *,
+    guards=0,
+    stages=7,
+    soft=False,
+    unknowns=0,
+    single=False,
+    device="cpu",
+) -> Blueprint:
+    """The design of a mechanism, the one that is kept if there is one."""
+    objects = _Objects((mechanism, contacts, control))
+    return _design_of_objects(objects, guards, stages, soft, unknowns, single, device)
+
+
+class Run:
+    """Worlds of one design on their way."""
+
+    def __init__(self, design: Blueprint, batch: int, until: np.ndarray, samples: int, events: int):
+        self.design, self.batch, self.until = design, batch, until
+        a, lay = design.arrays, design.core.layout
+        self.options = o = lay.Options()
+        o.until = a.real(until)
+        o.max_steps, o.max_events, o.deepest = 10**9, 10**9, _EVER
+        self.samples = a.zeros((batch, samples, design.sample_size))
+        self.log = a.zeros((batch, events, design.event_size))
+        self.law = self.impulses = a.nothing
+        o.energetic = a.one
+
+    def integrate(self, method: str, rtol: float, atol: float) -> None:
+        """By which method, and how exactly."""
+        M, a, o = self.design.machine, self.design.arrays, self.options
+        names = methods_of(method, bool(o.compliant))
+        M.a, M.b_error, M.nodes, M.guess = _tableaus(a, names)
+        o.method = 2 if len(names) == 2 else int(names == ("kvaerno5",))
+        order = TABLEAUS[names[0]].order
+        o.power, o.on_samples = -1 / order, int(order > 5)
+        o.rtol, o.atol = rtol, atol
+
+    def start(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Every world at its start."""
+        d, M, a = self.design, self.design.machine, self.design.arrays
+        lay = d.core.layout
+        x = np.zeros((self.batch, d.numbers.size), a.reals.numpy_type)
+        k = np.zeros((self.batch, d.wholes.size), np.int32)
+        for at in d.quaternions:
+            q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
+        for first, value in ((M.at.q, q), (M.at.v, v), (M.fixed.q, q), (M.fixed.v, v)):
+            x[:, first : first + value.shape[1]] = value
+        x[:, M.z.stride] = np.minimum(1e-4, self.until)
+        x[:, M.z.longest] = x[:, M.z.stop] = _EVER
+        k[:, M.z.phase] = lay.BEGIN
+        k[:, M.z.target] = -1
+        k[:, M.soft.implicit] = int(self.options.method == 1)
+        self.x, self.k = a.rows(x), a.rows(k)
+
+    def record_impulses(self, room: int) -> None:
+        """Of fixed steps, so many of them."""
+        lay = self.design.core.layout
+        size = lay.STEP_NUMBERS + lay.STEP_PAIR_NUMBERS * self.design.machine.pairs.count
+        self.impulses = self.design.arrays.zeros((self.batch, room, size))
+
+    def hand_over(self) -> Any:
+        """The machine with what this run adds to it."""
+        M = self.design.machine
+        M.opt, M.law = self.options, self.law
+        M.samples, M.log, M.impulses = self.samples, self.log, self.impulses
+        return self.design.hand_over()
+
+    def let_go(self) -> None:
+        """The design, which lives on, holds nothing of what this run has written."""
+        M = self.design.machine
+        M.samples = M.log = M.impulses = self.design.arrays.nothing
+
+    def go(self, kernel: Any, passes: int = 2**31 - 1) -> None:
+        """So many passes, or steps, of every world that has not ended."""
+        load_kernel(kernel, self.design.device)
+        wp.launch(
+            kernel,
+            dim=self.batch,
+            inputs=[self.hand_over(), self.x, self.k, passes],
+            device=self.design.device,
+        )
+
+
+class Tableau(NamedTuple):
+    """A Runge-Kutta method whose last stage is the new state, and the order of its steps."""
+
+    numbers: diffrax.ButcherTableau
+    order: int
+
+
+TABLEAUS = {
+    "tsit5": Tableau(diffrax.Tsit5.tableau, 5),
+    "dopri5": Tableau(diffrax.Dopri5.tableau, 5),
+    "dopri8": Tableau(diffrax.Dopri8.tableau, 8),
+    "kvaerno5": Tableau(diffrax.Kvaerno5.tableau, 5),
+}
+
+
+def methods_of(method: str, soft: bool) -> tuple[str, ...]:
+    """The methods that a run may choose from, step by step: explicit, then implicit."""
+    if method == "auto":
+        return ("tsit5", "kvaerno5") if soft else ("tsit5",)
+    return (method,)
+
+
+def stages_of(method: str, soft: bool) -> int:
+    """How many stages those have."""
+    return len(TABLEAUS[methods_of(method, soft)[0]].numbers.b_error)
+
+
+_made: dict[Any, Any] = {}
+
+
+def _tableaus(a: Arrays, names: tuple[str, ...]) -> tuple[Any, ...]:
+    """The numbers of methods: a, error weights, nodes, and guesses of the rates of stages."""
+    key = (names, a.reals.__name__, a.device)
+    if key not in _made:
+        tables = [_tableau(TABLEAUS[name].numbers) for name in names]
+        _made[key] = tuple(a.real(np.stack(column)) for column in zip(*tables, strict=True))
+    return _made[key]
+
+
+def _tableau(t: diffrax.ButcherTableau) -> tuple[np.ndarray, ...]:
+    stages = len(t.b_error)
+    A, guess = np.zeros((stages, stages)), np.zeros((stages, stages))
+    for i, row in enumerate(t.a_lower):
+        A[i + 1, : len(row)] = row
+    if t.a_diagonal is not None and t.a_predictor is not None:
+        A += np.diag(t.a_diagonal)
+        # The rate of a stage is extrapolated from those before; the last is as the one before it,
+        # which is at the end of the step too.
+        for i, row in enumerate(t.a_predictor[:-1]):
+            guess[i + 1, : len(row)] = row
+        guess[-1, -2] = 1.0
+    return A, np.asarray(t.b_error), np.array([0.0, *t.c]), guess

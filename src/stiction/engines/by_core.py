@@ -1,0 +1,289 @@
+"""Runs by the machine of `core`: from a mechanism, a law and a start to a trajectory."""
+
+import functools
+from typing import Any
+
+import jax
+import numpy as np
+
+from stiction.control import AbstractSwitchingControl, HarmonicControl, PhasedControl
+from stiction.control.switching import plain_of
+from stiction.engines.assemble import ENERGY_METHODS, IMPACTS, Blueprint, Run, design_of, stages_of
+from stiction.engines.compliant import Compliant
+from stiction.engines.event_log import Cause, EventLog
+from stiction.engines.given import Extent, Given, unchecked
+from stiction.engines.hybrid import Hybrid
+from stiction.engines.outside import go_with_control
+from stiction.engines.result import RESULTS, Compliance, Trajectory
+from stiction.engines.room import require_few_steps, require_memory
+from stiction.engines.stepping import Stepping
+from stiction.engines.tolerances import INSIDE, SUNK
+from stiction.mechanism import Mechanism
+from stiction.surfaces import Contacts
+
+# As `core.layout` numbers how a run ends.
+_ENDS = (
+    "not_finite",  # 0: still running, which no run is at its end
+    "successful",
+    "max_steps_reached",
+    "events_used_up",
+    "cascade",
+    "not_finite",
+    "too_many_contacts",
+    "began_inside",
+)
+_LEDGER = ("actuator_work", "damping_loss", "friction_loss", "support_work", "impact_loss")
+_HYBRID = (
+    "restitution", "mu_static", "mu_dynamic", "rest_speed", "stribeck_speed", "stribeck_exponent",
+)  # fmt: skip
+_STEPPING = ("restitution", "mu_static", "mu_dynamic", "rest_speed")
+_COMPLIANCE = ("depth", "stored", "normal_loss", "friction_loss")
+
+
+def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, np.ndarray]:
+    """A run with known numbers, and the impulses of its fixed steps, so many of them."""
+    mechanism, contacts, law, control = given.mechanism, given.contacts, given.law, given.control
+    batch = given.until.shape
+    lanes = int(np.prod(batch))
+    end = np.array(given.until, float).reshape(lanes)
+    commands = plain_of(control)
+    outside = not isinstance(commands, HarmonicControl | PhasedControl)
+    soft = law is None or isinstance(law, Compliant)
+    extent = extent if contacts is not None else extent._replace(events=False)
+    solver = given.solver
+    design = design_of(
+        mechanism,
+        contacts,
+        None if outside else commands,
+        guards=_n_guards(control, mechanism, contacts) if outside else 0,
+        stages=7 if isinstance(law, Stepping) else stages_of(solver.method, soft),
+        soft=soft,
+        unknowns=_unknowns(law, contacts),
+        single=given.q.dtype == np.float32,
+    )
+    if isinstance(law, Stepping):
+        require_few_steps(float(end.max()), float(np.min(np.asarray(law.dt))))
+    events = extent.max_events if extent.events else 0
+    sizes = (extent.samples * design.sample_size, events * design.event_size)
+    require_memory(lanes, design.numbers.size, *sizes, design.machine.pairs.count)
+    run = Run(design, lanes, end, extent.samples, events)
+    run.options.max_events = extent.max_events
+    if not soft:
+        run.options.deepest = INSIDE.of(given.q)
+    kind = design.core.reals.numpy_type
+    if isinstance(law, Stepping):
+        _step_by(run, law, extent.samples)
+        if room:
+            run.record_impulses(room)
+        kernel = design.core.stepping.run
+    else:
+        run.options.compliant = int(soft)
+        run.integrate(solver.method, float(solver.rtol), float(solver.atol))
+        run.options.max_steps = solver.max_steps
+        if isinstance(law, Hybrid):
+            _collide_by(run, law)
+        elif law is not None:
+            run.law = design.arrays.real(law.numbers((lanes, design.machine.pairs.count)))
+        kernel = design.core.machine.run
+    run.start(
+        np.array(given.q, kind).reshape(lanes, -1), np.array(given.v, kind).reshape(lanes, -1)
+    )
+    if outside:
+        go_with_control(run, kernel, control)
+    else:
+        run.go(kernel)
+    run.let_go()
+    done = _trajectory(run, mechanism, contacts, extent, batch, isinstance(law, Stepping))
+    return done, run.impulses.numpy().reshape(*batch, *run.impulses.shape[1:])
+
+
+def _n_guards(
+    control: AbstractSwitchingControl, mechanism: Mechanism, contacts: Contacts | None
+) -> int:
+    kind = float if jax.config.read("jax_enable_x64") else np.float32
+    shapes = ((), (mechanism.nq,), (mechanism.nv,))
+    state = [jax.ShapeDtypeStruct(shape, kind) for shape in shapes]
+    modes = jax.ShapeDtypeStruct((0 if contacts is None else contacts.count,), int)
+    return jax.eval_shape(control.guards, *state, modes, control.memory()).shape[0]
+
+
+def _unknowns(law: Any, contacts: Contacts | None) -> int:
+    """How many unknowns a contact has in linear complementarity problems."""
+    if contacts is None or isinstance(law, Compliant):
+        return 0
+    dim = contacts.dim
+    flat = law.solver == "lcp" if isinstance(law, Stepping) else law.impact.startswith("lcp")
+    if dim == 1 or not flat or (isinstance(law, Hybrid) and "cone" in law.impact):
+        return 0
+    sides = law.sides if isinstance(law, Stepping) else 8
+    return 4 if dim == 2 else sides + 2
+
+
+def _numbers(run: Run, law: Any, names: tuple[str, ...]) -> None:
+    shape = (run.batch, run.design.machine.pairs.count)
+    table = [np.asarray(getattr(law, name)).reshape(shape) for name in names]
+    run.law = run.design.arrays.real(np.stack(table, axis=-1))
+
+
+def _collide_by(run: Run, law: Hybrid) -> None:
+    """What collisions do."""
+    o, a = run.options, run.design.arrays
+    o.impact = IMPACTS.index(law.impact)
+    o.energy_method = ENERGY_METHODS.index(law.energy_method)
+    o.energetic = a.real(np.ravel(np.asarray(law.energetic)))
+    o.sequence, o.sides = int(law.sequence), 8
+    _numbers(run, law, _HYBRID)
+
+
+def _step_by(run: Run, law: Stepping, samples: int) -> None:
+    """How long steps are, and how they are solved. All lanes have the same number of them."""
+    o, a = run.options, run.design.arrays
+    o.between = law.steps_between_samples(run.until, samples)
+    o.last = o.between * (samples - 1)
+    o.dt = a.real(run.until / o.last)
+    o.solver, o.sides = int(law.solver == "lcp"), law.sides
+    o.poisson = int(law.restitution_law == "poisson")
+    o.bounded = int(law.energetic is not None)
+    o.deepest = max(o.deepest, SUNK * float(np.max(run.until / o.last)) ** 2)
+    if law.energetic is not None:
+        o.energetic = a.real(np.ravel(np.asarray(law.energetic)))
+    _numbers(run, law, _STEPPING)
+
+
+def _trajectory(
+    run: Run,
+    mechanism: Mechanism,
+    contacts: Contacts | None,
+    extent: Extent,
+    batch: tuple[int, ...],
+    fixed: bool,
+) -> Trajectory:
+    m, lanes, s = run.design.machine, run.batch, extent.samples
+    nq, nv, nu = mechanism.nq, mechanism.nv, mechanism.nu
+    n, dim = (0, 3) if contacts is None else (contacts.count, contacts.dim)
+    x, k = run.x.numpy(), run.k.numpy()
+    rows = run.samples.numpy()
+    status = k[:, m.z.status]
+    each = np.arange(s)[None]
+    if fixed:
+        missing = each * int(m.opt.between) >= k[:, m.fixed.k, None]
+    else:
+        missing = each >= k[:, m.z.next_sample, None]
+        if s == 2:  # the last state, however far it came
+            for w in np.flatnonzero(missing[:, 1]):
+                rows[w, 1, : nq + nv + 5] = x[w, m.z.y : m.z.y + nq + nv + 5]
+            missing[:, 1] = False
+    rows[missing] = np.nan
+    for w in np.flatnonzero(status == _ENDS.index("began_inside")):
+        rows[w, 0, : nq + nv] = x[w, m.z.y : m.z.y + nq + nv]
+    at = nq + nv + 7 + nu
+    rows[missing, at : at + 4 * n : 4] = 0  # modes are whole numbers
+    contact, rest = np.split(rows[:, :, at:], [4 * n], axis=-1)
+    contact = contact.reshape(lanes, s, n, 4)
+    steps = m.opt.last if fixed else k[:, m.z.steps]
+    gives = contacts is not None and m.opt.compliant
+
+    fields: dict[str, Any] = {
+        "time": np.linspace(0, 1, s, dtype=rows.dtype)[None] * run.until[:, None],
+        "q": rows[:, :, :nq],
+        "v": rows[:, :, nq : nq + nv],
+        "kinetic": rows[:, :, nq + nv + 5],
+        "potential": rows[:, :, nq + nv + 6],
+        **{name: rows[:, :, nq + nv + i] for i, name in enumerate(_LEDGER)},
+        "effort": rows[:, :, nq + nv + 7 : nq + nv + 7 + nu],
+        "force": contact[..., 1 : dim + 1],
+        "modes": contact[..., 0].astype(int),
+        "log": _log(run.log.numpy(), run.design, n, dim, nq, nv) if extent.events else None,
+        "n_events": k[:, m.z.events].astype(int),
+        "drift": x[:, m.z.drift],
+        "steps": np.broadcast_to(steps, (lanes,)).astype(int),
+        "residual": rest[:, :, 0] if fixed else None,
+        "compliance": unchecked(
+            Compliance,
+            **dict(zip(_COMPLIANCE, np.split(rest[:, :, 1:], 4, axis=-1), strict=True)),
+        )
+        if gives
+        else None,
+        "code": _codes()[status],
+    }
+
+    def lane(value: np.ndarray) -> np.ndarray:
+        kind = rows.dtype if value.dtype.kind == "f" else value.dtype
+        return np.asarray(value, kind).reshape((*batch, *value.shape[1:]))
+
+    fields = _to_jax(jax.tree.map(lane, fields))
+    ended: Any = type(RESULTS.successful)
+    result = unchecked(ended, _value=fields.pop("code"), _enumeration=RESULTS)
+    return unchecked(Trajectory, **fields, result=result, origin=None)
+
+
+_met: set[Any] = set()
+_through = jax.jit(lambda fields: fields)
+
+
+def _to_jax(fields: Any) -> Any:
+    """NumPy arrays as JAX arrays. Through a program that is quick, but it has to be compiled: only
+    for shapes that are met again.
+    """
+    leaves, tree = jax.tree.flatten(fields)
+    shapes = (tree, *((x.shape, x.dtype) for x in leaves))
+    if shapes in _met:
+        return _through(fields)
+    _met.add(shapes)
+    return jax.device_put(fields)
+
+
+@functools.cache
+def _codes() -> np.ndarray:
+    """The numbers of `RESULTS`, as `core.layout` numbers how a run ends."""
+    return np.array([int(getattr(RESULTS, name)._value) for name in _ENDS], np.int32)
+
+
+def _log(rows: np.ndarray, design: Blueprint, n: int, dim: int, nq: int, nv: int) -> EventLog:
+    """The log of events, as `core.layout` lays it out."""
+    lay = design.core.layout
+    # One more place, as the list has always had.
+    rows = np.concatenate([rows, np.zeros_like(rows[:, :1])], axis=1)
+    first, size = lay.EVENT_NUMBERS, lay.PAIR_NUMBERS
+    head, state = rows[..., :first], rows[..., first + size * n :]
+    pairs = rows[..., first : first + size * n].reshape(*rows.shape[:2], n, size)
+
+    def number(which: int) -> np.ndarray:
+        return head[..., which]
+
+    def vector(which: int, size: int = dim) -> np.ndarray:
+        """Numbers of each pair; in the plane the second tangent is not there."""
+        return pairs[..., which : which + size]
+
+    return unchecked(
+        EventLog,
+        time=number(lay.TIME),
+        cause=unchecked(
+            Cause,
+            contact=number(lay.CAUSE).astype(int),
+            function=number(lay.FUNCTION).astype(int),
+        ),
+        impact=number(lay.IMPACT) > 0,
+        tangential=number(lay.TANGENTIAL) > 0,
+        consistent=number(lay.CONSISTENT) > 0,
+        suspicious=number(lay.SUSPICIOUS) > 0,
+        modes_before=pairs[..., lay.MODE_BEFORE].astype(int),
+        modes_after=pairs[..., lay.MODE_AFTER].astype(int),
+        direction_before=vector(lay.DIRECTION_BEFORE, dim - 1),
+        direction_after=vector(lay.DIRECTION_AFTER, dim - 1),
+        gap=pairs[..., lay.GAP],
+        velocity_before=vector(lay.VELOCITY_BEFORE),
+        velocity_after=vector(lay.VELOCITY_AFTER),
+        impulse=vector(lay.IMPULSE),
+        mu=pairs[..., lay.MU],
+        work=vector(lay.WORK),
+        q=state[..., :nq],
+        v_before=state[..., nq : nq + nv],
+        v_after=state[..., nq + nv : nq + 2 * nv],
+        kinetic_before=number(lay.KINETIC_BEFORE),
+        kinetic_after=number(lay.KINETIC_AFTER),
+        removed=number(lay.REMOVED),
+        limit=np.where(pairs[..., lay.LIMIT] < 0, np.nan, pairs[..., lay.LIMIT]),
+        speed=number(lay.SPEED),
+        acceleration=number(lay.ACCELERATION),
+    )

@@ -1,0 +1,190 @@
+r"""Bonds: constraints that are always kept. Loops, welds, coupled joints.
+
+In half-solved coordinates, where the kinetic energy is a plain square, a bond is a direction that
+motion may not have. The directions of all bonds are made orthonormal (redundant ones fall away) and
+taken out of the free motion and out of the rows of contacts, once an evaluation. Whatever follows
+(forces, impacts, modes) then keeps the bonds without knowing of them.
+
+$$ Q^T a + \beta = 0, \qquad a \leftarrow a - Q (Q^T a + \beta), \qquad Y \leftarrow Y - Q Q^T Y. $$
+"""
+
+import warp as wp
+
+from .contacts import put_jacobian, put_turn, rate_at, spin, velocity_at, world_point
+from .layout import Machines
+from .reals import (
+    ONE,
+    ZERO,
+    World,
+    add_scaled,
+    dot,
+    fill,
+    get,
+    get_int,
+    get_quat,
+    put,
+    put_int,
+    real,
+    scale,
+    tolerance,
+    vec3,
+)
+from .tree import half_solve
+
+# Kinds of m[0].bonds: a point of two bodies, their turn, a joint that follows another.
+POINTS, TURNS, JOINTS = wp.constant(0), wp.constant(1), wp.constant(2)
+_REDUNDANT = tolerance(1e-9, 1e-4)  # what is left of a direction that others already hold
+
+
+@wp.struct
+class BondRow:
+    """A row of a bond: how far it is from being kept, how fast that grows, its rate without v̇."""
+
+    gap: real
+    velocity: real
+    bias: real
+
+
+@wp.func
+def point_row(m: Machines, s: World, i: int, axis: int, Y: int):
+    a = m[0].bonds.first[i]
+    b = m[0].bonds.second[i]
+    p = world_point(m, s, a, m[0].bonds.point[i])
+    q = world_point(m, s, b, m[0].bonds.on[i])
+    e = vec3()
+    e[axis] = ONE
+    put_jacobian(m, s, a, e, p, ONE, Y)
+    put_jacobian(m, s, b, e, q, -ONE, Y)
+    va = velocity_at(m, s, a, p)
+    vb = velocity_at(m, s, b, q)
+    bend = rate_at(m, s, a, p) + wp.cross(spin(m, s, a), va)
+    bend = bend - rate_at(m, s, b, q) - wp.cross(spin(m, s, b), vb)
+    made = BondRow()
+    made.gap = p[axis] - q[axis]
+    made.velocity = va[axis] - vb[axis]
+    made.bias = bend[axis]
+    return made
+
+
+@wp.func
+def turn_row(m: Machines, s: World, i: int, axis: int, Y: int):
+    a = m[0].bonds.first[i]
+    b = m[0].bonds.second[i]
+    e = vec3()
+    e[axis] = ONE
+    put_turn(m, s, a, e, ONE, Y)
+    put_turn(m, s, b, e, -ONE, Y)
+    # From where the second has it to where the first is, as a vector along the axis of that turn.
+    goal = get_quat(s, m[0].at.rotation + 4 * b) * m[0].bonds.turn[i]
+    off = get_quat(s, m[0].at.rotation + 4 * a) * wp.quat_inverse(goal)
+    sign = real(2.0)
+    if off[3] < ZERO:
+        sign = real(-2.0)
+    made = BondRow()
+    made.gap = sign * off[axis]
+    made.velocity = spin(m, s, a)[axis] - spin(m, s, b)[axis]
+    made.bias = get(s, m[0].at.rate + 6 * a + axis) - get(s, m[0].at.rate + 6 * b + axis)
+    return made
+
+
+@wp.func
+def joint_row(m: Machines, s: World, i: int, Y: int):
+    """q₁ follows a polynomial of q₂, both counted from their reference."""
+    one = m[0].bonds.first[i]
+    two = m[0].bonds.second[i]
+    d = m[0].tree.at_v[one]
+    x = get(s, m[0].at.q + m[0].tree.at_q[one]) - m[0].bonds.point[i][0]
+    put(s, Y + d, ONE)
+    made = BondRow()
+    made.gap = x - m[0].bonds.curve[i, 0]
+    made.velocity = get(s, m[0].at.v + d)
+    if two > 0:
+        e = m[0].tree.at_v[two]
+        y = get(s, m[0].at.q + m[0].tree.at_q[two]) - m[0].bonds.point[i][1]
+        v = get(s, m[0].at.v + e)
+        value = real(0.0)
+        slope = real(0.0)
+        bend = real(0.0)
+        for back in range(5):
+            bend = bend * y + real(2.0) * slope
+            slope = slope * y + value
+            value = value * y + m[0].bonds.curve[i, 4 - back]
+        put(s, Y + e, get(s, Y + e) - slope)
+        made.gap = x - value
+        made.velocity -= slope * v
+        made.bias = -bend * v * v
+    return made
+
+
+@wp.func
+def n_held(m: Machines, s: World):
+    return get_int(s, m[0].c.n_held)
+
+
+@wp.func
+def add_direction(m: Machines, s: World, made: BondRow):
+    """Make the row that was just written orthonormal to those before it, and keep it."""
+    nv = m[0].tree.nv
+    n = n_held(m, s)
+    Q = m[0].c.held + n * nv
+    half_solve(m, s, Q)
+    whole = wp.sqrt(dot(s, Q, Q, nv))
+    for _ in range(2):  # twice is enough
+        for j in range(n):
+            other = m[0].c.held + j * nv
+            c = dot(s, Q, other, nv)
+            add_scaled(s, Q, -c, other, nv)
+            made.gap -= c * get(s, m[0].c.held_gap + j)
+            made.velocity -= c * get(s, m[0].c.held_velocity + j)
+            made.bias -= c * get(s, m[0].c.held_bias + j)
+    size = wp.sqrt(dot(s, Q, Q, nv))
+    if size <= _REDUNDANT * whole:
+        return
+    scale(s, Q, ONE / size, nv)
+    put(s, m[0].c.held_gap + n, made.gap / size)
+    put(s, m[0].c.held_velocity + n, made.velocity / size)
+    put(s, m[0].c.held_bias + n, made.bias / size)
+    put_int(s, m[0].c.n_held, n + 1)
+
+
+@wp.func
+def hold_bonds(m: Machines, s: World):
+    """Directions of all bonds, and the free motion without them."""
+    nv = m[0].tree.nv
+    put_int(s, m[0].c.n_held, 0)
+    for i in range(m[0].bonds.count):
+        kind = m[0].bonds.kind[i]
+        rows = int(3)
+        if kind == JOINTS:
+            rows = int(1)
+        for axis in range(rows):
+            Q = m[0].c.held + n_held(m, s) * nv
+            fill(s, Q, nv, ZERO)
+            made = BondRow()
+            if kind == POINTS:
+                made = point_row(m, s, i, axis, Q)
+            elif kind == TURNS:
+                made = turn_row(m, s, i, axis, Q)
+            else:
+                made = joint_row(m, s, i, Q)
+            add_direction(m, s, made)
+    for j in range(n_held(m, s)):
+        Q = m[0].c.held + j * nv
+        short = dot(s, Q, m[0].z.half, nv) + get(s, m[0].c.held_bias + j)
+        add_scaled(s, m[0].z.half, -short, Q, nv)
+
+
+@wp.func
+def leave_out_bonds(m: Machines, s: World, Y: int):
+    """Y without the directions that bonds hold."""
+    nv = m[0].tree.nv
+    for j in range(n_held(m, s)):
+        Q = m[0].c.held + j * nv
+        add_scaled(s, Y, -dot(s, Q, Y, nv), Q, nv)
+
+
+@wp.func
+def bring_back(m: Machines, s: World, missed: int, to: int):
+    """What takes back the gaps or velocities of bonds, in half-solved coordinates."""
+    for j in range(n_held(m, s)):
+        add_scaled(s, to, -get(s, missed + j), m[0].c.held + j * m[0].tree.nv, m[0].tree.nv)

@@ -1,0 +1,153 @@
+"""Collisions: velocities jump."""
+
+import warp as wp
+
+from .contacts import JOINT_FRICTION
+from .events import REST
+from .impact import bring_to_rest, no_slip, resolve
+from .layout import (
+    EVENT_NUMBERS,
+    IMPACT,
+    IMPACT_LOSS,
+    KINETIC_AFTER,
+    LIMIT,
+    OPEN,
+    PAIR_NUMBERS,
+    REMOVED,
+    REST_SPEED,
+    RESTITUTION,
+    SUPPORT_WORK,
+    TANGENTIAL,
+    TOO_MANY_CONTACTS,
+    Machines,
+)
+from .log import note, note_before, note_impulse, note_pair
+from .reals import (
+    ONE,
+    TWO,
+    ZERO,
+    World,
+    add_scaled,
+    fill,
+    get,
+    get_int,
+    put,
+    put_int,
+    real,
+    tolerance,
+)
+from .rows import activate, build_rows, first_row, law, n_active, n_rows, pair_of, push
+from .step import (
+    kinetic,
+)
+from .tree import second_half
+
+TOUCH = tolerance(1e-9, 2e-6)  # a contact nearer than this touches [m]
+APPROACH = tolerance(1e-10, 1e-5)  # a touching contact that closes in faster collides [m/s]
+
+# What velocities have jumped by in the event under way.
+IMPACT_LAW, JAM, TO_REST = wp.constant(1), wp.constant(2), wp.constant(3)
+
+
+@wp.func
+def still(m: Machines, s: World, i: int, least: real):
+    """The speed below which a touching contact neither closes in nor parts.
+
+    Where contacts are all but redundant, no impulse of sensible size takes the last of their
+    velocity away (a robot that stands on two feet). What was brought to rest is at rest.
+    """
+    if get_int(s, m[0].z.after_impact) == TO_REST:
+        return wp.max(least, law(m, s, i, REST_SPEED))
+    return least
+
+
+@wp.func
+def mark_touching(m: Machines, s: World):
+    """Rows for all that is closed or touches."""
+    for i in range(m[0].pairs.count):
+        touches = get_int(s, m[0].c.mode + i) != OPEN or get(s, m[0].c.gap + i) <= TOUCH
+        put_int(s, m[0].c.mark + i, int(touches))
+    if not activate(m, s, m[0].c.mark):
+        put_int(s, m[0].z.status, TOO_MANY_CONTACTS)
+
+
+@wp.func
+def collide(m: Machines, s: World):
+    """Velocities jump: by the impact law, or to a stop if it is an impact without collision."""
+    note_before(m, s)
+    jammed = get_int(s, m[0].z.jammed) == 1
+    # What touches and does not part takes part.
+    for k in range(n_active(m, s)):
+        i = pair_of(m, s, k)
+        takes_part = get(s, m[0].c.velocity + first_row(m, s, k + 1) - 1) <= REST
+        if m[0].pairs.kind[i] == JOINT_FRICTION:  # a bounded force has no impulse
+            takes_part = False
+        put_int(s, m[0].c.mark + i, int(takes_part))
+    activate(m, s, m[0].c.mark)
+    build_rows(m, s, get(s, m[0].z.now))
+    n = n_rows(m, s)
+    harmless = bool(True)
+    for k in range(n_active(m, s)):
+        i = pair_of(m, s, k)
+        normal = first_row(m, s, k + 1) - 1
+        u_n = get(s, m[0].c.velocity + normal)
+        slow = -u_n < law(m, s, i, REST_SPEED)
+        hits = u_n < -APPROACH
+        e = law(m, s, i, RESTITUTION)
+        # Slow collisions do not rebound. What only touches keeps its restitution: in a sequence it
+        # may be hit by others.
+        if jammed or (slow and hits):
+            put(s, m[0].c.restitution + k, ZERO)
+        else:
+            put(s, m[0].c.restitution + k, e)
+        if hits and not slow:
+            harmless = False
+        # The flights that would have followed: v_k = eᵏ v, each 2 v_k / |a| long.
+        fall = -get(s, m[0].c.free + normal)
+        if hits and slow and e > ZERO and e < ONE and fall > ZERO:
+            flights = -TWO * u_n * e / (fall * (ONE - e))
+            note_pair(m, s, i, LIMIT, get(s, m[0].z.t) + flights)
+    scale = real(1.0)
+    before = kinetic(m, s, m[0].at.v)
+    if jammed:
+        no_slip(m, s)
+    elif harmless:
+        bring_to_rest(m, s, REST)
+    else:
+        resolve(m, s, before)
+    # Velocities after, and the books.
+    fill(s, m[0].z.shift, m[0].tree.nv, ZERO)
+    push(m, s, m[0].c.impulse, m[0].z.shift)
+    second_half(m, s, m[0].z.shift)
+    add_scaled(s, m[0].at.v, ONE, m[0].z.shift, m[0].tree.nv)
+    after = kinetic(m, s, m[0].at.v)
+    if m[0].opt.energy_method > 0 and not jammed and not harmless:
+        most = m[0].opt.energetic[s.index % m[0].opt.energetic.shape[0]] * before
+        if after > most:
+            scale = wp.sqrt(most / after)
+            for d in range(m[0].tree.nv):
+                put(s, m[0].at.v + d, scale * get(s, m[0].at.v + d))
+    left = scale * scale * after
+    given = real(0.0)
+    for r in range(n):
+        given += get(s, m[0].c.impulse + r) * get(s, m[0].c.ground + r)
+    books = m[0].z.y + m[0].tree.nq + m[0].tree.nv
+    put(s, books + SUPPORT_WORK, get(s, books + SUPPORT_WORK) + given)
+    put(s, books + IMPACT_LOSS, get(s, books + IMPACT_LOSS) + before - left + given)
+    note(m, s, IMPACT, ONE)
+    note(m, s, TANGENTIAL, real(int(jammed)))
+    note(m, s, KINETIC_AFTER, left)
+    note(m, s, REMOVED, after - left)
+    for k in range(n_active(m, s)):
+        note_impulse(m, s, k, scale)
+    to = EVENT_NUMBERS + PAIR_NUMBERS * m[0].pairs.count + m[0].tree.nq + m[0].tree.nv
+    for j in range(m[0].tree.nv):
+        note(m, s, to + j, get(s, m[0].at.v + j))
+    jump = int(IMPACT_LAW)
+    if jammed:
+        jump = int(JAM)
+    elif harmless:
+        jump = int(TO_REST)
+    put_int(s, m[0].z.after_impact, jump)
+    put_int(s, m[0].z.jammed, 0)
+    mark_touching(m, s)

@@ -1,0 +1,240 @@
+r"""Coulomb's law at many contacts at once: $u = W x + b$ with
+
+$$ 0 \le x_n \perp u_n \ge 0, \qquad |x_t| \le \mu x_n, \qquad
+   u_t \ne 0 \Rightarrow x_t = -\mu x_n u_t / |u_t|. $$
+
+x are forces and u accelerations, or impulses and velocities. Contacts that are known to slide have
+a given direction of friction. Normal impulses may have a least value (`floor`) instead of 0. The
+matrix may be singular.
+
+Sweeps of projected Gauss-Seidel find who does what; Newton's method on the equations of
+[AlartCurnier1991] makes it exact, with least steps where contacts are redundant. Where Newton does
+not get nearer, sweeps go on.
+"""
+
+import warp as wp
+
+from .algebra import factor_rows, least_solution
+from .layout import TANGENTS, Machines
+from .reals import INFINITY, ONE, TINY, ZERO, World, copy, fill, get, get_int, put, real, tolerance
+from .rows import first_row, n_active, n_rows, pair_of, times_W
+
+# What a contact does, if it is known.
+FREE_TO, SLIDING, APART = wp.constant(0), wp.constant(1), wp.constant(2)
+
+_SOLVED = tolerance(1e-12, 1e-5)  # residual, part of the largest impulse
+_ROUNDS = wp.constant(30)
+_SWEEPS, _MOST_SWEEPS = wp.constant(20), wp.constant(300)  # between attempts of Newton's method
+_NEWTON = wp.constant(12)
+
+
+@wp.func
+def step_of(m: Machines, s: World, k: int, n: int):
+    """ρ: what turns velocities of a contact into impulses."""
+    most = real(0.0)
+    for r in range(first_row(m, s, k), first_row(m, s, k + 1)):
+        most = wp.max(most, get(s, m[0].c.W + r * n + r))
+    return ONE / wp.max(most, TINY)
+
+
+@wp.func
+def sweep(m: Machines, s: World, n: int, b: int, x: int):
+    """One pass over the contacts, each brought to its law while the others stay."""
+    for k in range(n_active(m, s)):
+        begin = first_row(m, s, k)
+        normal = first_row(m, s, k + 1) - 1
+        if get_int(s, m[0].c.fixed + k) == APART:
+            fill(s, x + begin, normal + 1 - begin, ZERO)
+            continue
+        mu = get(s, m[0].c.mu + k)
+        floor = get(s, m[0].c.floor + k)
+        W_nn = wp.max(get(s, m[0].c.W + normal * n + normal), TINY)
+        if get_int(s, m[0].c.fixed + k) == SLIDING:
+            d = m[0].c.heading + TANGENTS * pair_of(m, s, k)
+            for j in range(normal - begin):
+                W_nn -= mu * get(s, d + j) * get(s, m[0].c.W + normal * n + begin + j)
+            u_n = get(s, b + normal) + times_W(m, s, n, normal, x)
+            x_n = floor
+            if W_nn > ZERO:
+                x_n = wp.max(get(s, x + normal) - u_n / W_nn, floor)
+            put(s, x + normal, x_n)
+            for j in range(normal - begin):
+                put(s, x + begin + j, -mu * x_n * get(s, d + j))
+        else:
+            u_n = get(s, b + normal) + times_W(m, s, n, normal, x)
+            x_n = wp.max(get(s, x + normal) - u_n / W_nn, floor)
+            put(s, x + normal, x_n)
+            rho = real(0.0)
+            for r in range(begin, normal):
+                rho += get(s, m[0].c.W + r * n + r)
+            size = real(0.0)
+            for r in range(begin, normal):
+                u = get(s, b + r) + times_W(m, s, n, r, x)
+                put(s, m[0].c.work + r, get(s, x + r) - u / wp.max(rho, TINY))
+                size += get(s, m[0].c.work + r) * get(s, m[0].c.work + r)
+            size = wp.sqrt(size)
+            share = real(1.0)
+            if size > mu * x_n:
+                share = mu * x_n / size
+            for r in range(begin, normal):
+                put(s, x + r, share * get(s, m[0].c.work + r))
+
+
+@wp.func
+def equation_row(m: Machines, s: World, n: int, e: int, r: int, rho: real, value: real):
+    """Column e of the transposed Jacobian += value (x_r' - ρ W_r x'): the change of x_r - ρ u_r."""
+    if value != ZERO:
+        for j in range(n):
+            to = m[0].c.A + j * n + e
+            put(s, to, get(s, to) - value * rho * get(s, m[0].c.W + r * n + j))
+        to = m[0].c.A + r * n + e
+        put(s, to, get(s, to) + value)
+
+
+@wp.func
+def contact_equations(m: Machines, s: World, n: int, k: int, x: int, u: int, jacobian: bool):
+    """What contact k misses of its law, and how that changes with all x."""
+    begin = first_row(m, s, k)
+    normal = first_row(m, s, k + 1) - 1
+    if get_int(s, m[0].c.fixed + k) == APART:
+        for r in range(begin, normal + 1):
+            put(s, m[0].c.wanted + r, get(s, x + r))
+            if jacobian:
+                put(s, m[0].c.A + r * n + r, ONE)
+        return
+    rho = step_of(m, s, k, n)
+    mu = get(s, m[0].c.mu + k)
+    floor = get(s, m[0].c.floor + k)
+    above = get(s, x + normal) - floor
+    pressed = above - rho * get(s, u + normal)
+    # Normal: x_n - max(x_n - ρ u_n, floor) = 0.
+    put(s, m[0].c.wanted + normal, wp.min(above, rho * get(s, u + normal)))
+    if jacobian:
+        put(s, m[0].c.A + normal * n + normal, ONE)
+        if pressed > ZERO:
+            equation_row(m, s, n, normal, normal, rho, -ONE)
+    if get_int(s, m[0].c.fixed + k) == SLIDING:
+        d = m[0].c.heading + TANGENTS * pair_of(m, s, k)
+        for j in range(normal - begin):
+            r = begin + j
+            put(s, m[0].c.wanted + r, get(s, x + r) + mu * get(s, d + j) * get(s, x + normal))
+            if jacobian:
+                put(s, m[0].c.A + r * n + r, ONE)
+                put(s, m[0].c.A + normal * n + r, mu * get(s, d + j))
+        return
+    # Tangents: x_t - the point of the disc of radius μ max(x_n - ρ u_n, floor) nearest x_t - ρ u_t.
+    reach = mu * (floor + wp.max(pressed, ZERO))
+    size = real(0.0)
+    for r in range(begin, normal):
+        wanted = get(s, x + r) - rho * get(s, u + r)
+        put(s, m[0].c.work + r, wanted)
+        size += wanted * wanted
+    size = wp.sqrt(size)
+    if size <= reach:
+        for r in range(begin, normal):
+            put(s, m[0].c.wanted + r, rho * get(s, u + r))
+            if jacobian:
+                put(s, m[0].c.A + r * n + r, ONE)
+                equation_row(m, s, n, r, r, rho, -ONE)
+        return
+    share = reach / size
+    for r in range(begin, normal):
+        along = get(s, m[0].c.work + r) / size
+        put(s, m[0].c.wanted + r, get(s, x + r) - reach * along)
+        if jacobian:
+            put(s, m[0].c.A + r * n + r, ONE)
+            if pressed > ZERO:
+                equation_row(m, s, n, r, normal, rho, -mu * along)
+            if reach > ZERO:
+                equation_row(m, s, n, r, r, rho, -share)
+                for j in range(begin, normal):
+                    other = get(s, m[0].c.work + j) / size
+                    equation_row(m, s, n, r, j, rho, share * along * other)
+
+
+@wp.func
+def equations(m: Machines, s: World, n: int, b: int, x: int, jacobian: bool):
+    """All of them; the largest miss, as an impulse."""
+    u = m[0].c.work + m[0].c.capacity
+    for r in range(n):
+        put(s, u + r, get(s, b + r) + times_W(m, s, n, r, x))
+    if jacobian:
+        fill(s, m[0].c.A, n * n, ZERO)
+    for k in range(n_active(m, s)):
+        contact_equations(m, s, n, k, x, u, jacobian)
+    most = real(0.0)
+    for r in range(n):
+        most = wp.max(most, wp.abs(get(s, m[0].c.wanted + r)))
+    return most
+
+
+@wp.func
+def size_of(m: Machines, s: World, n: int, b: int, x: int):
+    """What residuals are compared with: the largest impulse, or what stops the fastest row."""
+    most = real(0.0)
+    for r in range(n):
+        W = get(s, m[0].c.W + r * n + r)
+        if W > ZERO:
+            most = wp.max(most, wp.abs(get(s, b + r)) / W)
+        most = wp.max(most, wp.abs(get(s, x + r)))
+    return most
+
+
+@wp.func
+def newton(m: Machines, s: World, n: int, b: int, x: int, size: real):
+    """Newton's method with least steps, halved until they get nearer; the residual."""
+    old = m[0].c.work + 2 * m[0].c.capacity
+    step = m[0].c.unknown
+    miss = equations(m, s, n, b, x, True)
+    for _ in range(_NEWTON):
+        if miss <= _SOLVED * size:
+            break
+        rank = factor_rows(s, m[0].c.A, n, m[0].c.beta, m[0].c.order)
+        least_solution(s, m[0].c.A, n, rank, m[0].c.beta, m[0].c.order, m[0].c.wanted, step)
+        copy(s, old, x, n)
+        part = real(1.0)
+        better = bool(False)
+        for _h in range(8):
+            for r in range(n):
+                put(s, x + r, get(s, old + r) - part * get(s, step + r))
+            if equations(m, s, n, b, x, False) < miss:
+                better = True
+                break
+            part = part * real(0.5)
+        if not better:
+            copy(s, x, old, n)
+            break
+        miss = equations(m, s, n, b, x, True)
+    return miss
+
+
+@wp.func
+def solve_cone(m: Machines, s: World, b: int, x: int):
+    """x of the active contacts, starting from what is there; whether it was found.
+
+    Friction coefficients are in `mu`; `fixed` tells which contacts are free to do what they will,
+    slide in their heading, or are apart.
+    """
+    n = n_rows(m, s)
+    best = m[0].c.work + 3 * m[0].c.capacity
+    least = real(INFINITY)
+    sweeps = int(0)  # what is there may be near: Newton's method first
+    for _ in range(_ROUNDS):
+        for _sweep in range(sweeps):
+            sweep(m, s, n, b, x)
+        size = size_of(m, s, n, b, x)
+        # Newton's method may leave for a place from which it does not come back: sweeps go on from
+        # where they were.
+        before = equations(m, s, n, b, x, False)
+        if before < least:
+            least = before
+            copy(s, best, x, n)
+        miss = newton(m, s, n, b, x, size)
+        if miss <= real(1e3) * _SOLVED * size:
+            return True
+        if miss < least:
+            least = miss
+            copy(s, best, x, n)
+        copy(s, x, best, n)
+        sweeps = wp.min(2 * sweeps + _SWEEPS, _MOST_SWEEPS)
+    return False

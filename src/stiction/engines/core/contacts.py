@@ -1,0 +1,370 @@
+r"""Where contacts are and how they move: gap, point and frame of every pair that may touch.
+
+A contact's frame has rows (first tangent, second tangent, normal), the normal pointing from what is
+touched (2) to what touches (1). With V(p) the velocity of a link's material at the point p,
+
+$$ u = F (V_1(p) - V_2(p) - s), \qquad
+   \dot u = J \dot v + F (A_1(p) - A_2(p) + (w_1 - w_2) \times \dot p - \dot s)
+   + \dot F (V_1 - V_2 - s), $$
+
+where s is the velocity of ground that moves as prescribed. rodic (21)-(28) has such supports.
+"""
+
+import warp as wp
+
+from .ground import (
+    belt,
+    field_normal,
+    field_shape,
+    field_slope,
+    foot,
+    solve_bowl,
+    travel,
+    travel_bend,
+    travel_rate,
+)
+from .layout import Machines
+from .reals import (
+    INFINITY,
+    ONE,
+    ZERO,
+    World,
+    get,
+    get3,
+    get_quat,
+    mat33,
+    put,
+    real,
+    vec2,
+    vec3,
+)
+
+# Kinds of m[0].pairs.
+POINT_PLANE, ROUND_PLANE = wp.constant(0), wp.constant(1)
+BALL_FIELD, BALL_BALL = wp.constant(2), wp.constant(3)
+# Edges and rims: a ball and a line, two lines, a circle and a plane. Lines are without end.
+BALL_LINE, LINE_LINE, RIM_PLANE = wp.constant(6), wp.constant(7), wp.constant(8)
+NOTHING = wp.constant(9)  # a place in the list that is free
+# Of joints: a coordinate that comes to its limit, and dry friction. That is Coulomb's law under a
+# constant load, so it has a normal of its own, which no motion reaches: a mass of 1 kg, pressed.
+JOINT_LIMIT, JOINT_FRICTION = wp.constant(4), wp.constant(5)
+
+
+@wp.func
+def is_of_joint(kind: int):
+    return kind == JOINT_LIMIT or kind == JOINT_FRICTION
+
+
+@wp.struct
+class Place:
+    """Where a contact is."""
+
+    gap: real
+    point: vec3
+    frame: mat33
+    support: vec3  # s
+
+
+@wp.struct
+class Drift:
+    """How the place of a contact moves."""
+
+    point: vec3
+    frame: mat33
+    support: vec3
+
+
+@wp.func
+def rows_of(a: vec3, b: vec3, c: vec3):
+    return mat33(a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2])
+
+
+@wp.func
+def row(m: mat33, i: int):
+    return vec3(m[i, 0], m[i, 1], m[i, 2])
+
+
+@wp.func
+def world_point(m: Machines, s: World, link: int, p: vec3):
+    r = get_quat(s, m[0].at.rotation + 4 * link)
+    return get3(s, m[0].at.position + 3 * link) + wp.quat_rotate(r, p)
+
+
+@wp.func
+def direction_of(m: Machines, s: World, link: int, along: vec3):
+    return wp.quat_rotate(get_quat(s, m[0].at.rotation + 4 * link), along)
+
+
+@wp.func
+def off_line(m: Machines, s: World, i: int, p: vec3):
+    """From the nearest point of the second's line to p."""
+    b = direction_of(m, s, m[0].pairs.second[i], m[0].pairs.along[i])
+    d = p - world_point(m, s, m[0].pairs.second[i], m[0].pairs.on[i])
+    return d - b * wp.dot(b, d)
+
+
+@wp.func
+def spin(m: Machines, s: World, link: int):
+    """The angular velocity of a link."""
+    return get3(s, m[0].at.velocity + 6 * link)
+
+
+@wp.func
+def velocity_at(m: Machines, s: World, link: int, p: vec3):
+    """The velocity of a link's material at a point of the world."""
+    arm = p - get3(s, m[0].at.origin + 3 * m[0].tree.root[link])
+    w = get3(s, m[0].at.velocity + 6 * link)
+    return get3(s, m[0].at.velocity + 6 * link + 3) + wp.cross(w, arm)
+
+
+@wp.func
+def rate_at(m: Machines, s: World, link: int, p: vec3):
+    """How that velocity changes at a point fixed in space, if v does not."""
+    arm = p - get3(s, m[0].at.origin + 3 * m[0].tree.root[link])
+    dw = get3(s, m[0].at.rate + 6 * link)
+    return get3(s, m[0].at.rate + 6 * link + 3) + wp.cross(dw, arm)
+
+
+@wp.func
+def frame_along(n: vec3):
+    """A frame with a given normal: first tangent y × n (x for a floor), z × n if n is along y."""
+    y = vec3(ZERO, ONE, ZERO)
+    if wp.abs(n[1]) > real(0.9):
+        y = vec3(ZERO, ZERO, ONE)
+    a = wp.normalize(wp.cross(y, n))
+    return rows_of(a, wp.cross(n, a), n)
+
+
+@wp.func
+def frame_along_rate(F: mat33, dn: vec3):
+    """How such a frame turns with its normal."""
+    n = row(F, 2)
+    a = row(F, 0)
+    y = vec3(ZERO, ONE, ZERO)
+    if wp.abs(n[1]) > real(0.9):
+        y = vec3(ZERO, ZERO, ONE)
+    da = wp.cross(y, dn)
+    da = (da - a * wp.dot(a, da)) / wp.length(wp.cross(y, n))
+    return rows_of(da, wp.cross(dn, a) + wp.cross(n, da), dn)
+
+
+@wp.func
+def plane_frame(m: Machines, s: World, i: int):
+    """Rows are the axes of the plane's frame."""
+    turn = get_quat(s, m[0].at.rotation + 4 * m[0].pairs.second[i]) * m[0].pairs.facing[i]
+    return wp.transpose(wp.quat_to_matrix(turn))
+
+
+@wp.func
+def stretched(m: Machines, s: World, i: int, n: vec3):
+    """B n, with B = R A² Rᵀ the shape of an ellipsoid in the world."""
+    turn = get_quat(s, m[0].at.rotation + 4 * m[0].pairs.first[i]) * m[0].pairs.turn[i]
+    local = wp.quat_rotate_inv(turn, n)
+    a = m[0].pairs.axes[i]
+    local = vec3(a[0] * a[0] * local[0], a[1] * a[1] * local[1], a[2] * a[2] * local[2])
+    return wp.quat_rotate(turn, local)
+
+
+# All kinds.
+
+
+@wp.func
+def place_contact(m: Machines, s: World, i: int, t: real):
+    """Where contact i is."""
+    kind = m[0].pairs.kind[i]
+    here = Place()
+    if kind == NOTHING:
+        here.gap = INFINITY
+    if is_of_joint(kind) or kind == NOTHING:
+        if kind == JOINT_LIMIT:
+            q = get(s, m[0].at.q + m[0].tree.at_q[m[0].pairs.first[i]])
+            here.gap = m[0].pairs.axes[i][0] * (q - m[0].pairs.radius[i])
+        return here
+    center = world_point(m, s, m[0].pairs.first[i], m[0].pairs.point[i])
+    if kind == BALL_FIELD:
+        xy = foot(m, center)
+        n = field_normal(field_slope(m, xy))
+        ground = vec3(xy[0], xy[1], field_shape(m, xy, 0, 0))
+        here.gap = wp.dot(n, center - ground) - m[0].pairs.axes[i][0]
+        here.point = center - m[0].pairs.axes[i][0] * n
+        here.frame = frame_along(n)
+    elif kind == BALL_BALL:
+        apart = center - world_point(m, s, m[0].pairs.second[i], m[0].pairs.on[i])
+        n = wp.normalize(apart)
+        here.gap = wp.length(apart) - m[0].pairs.axes[i][0] - m[0].pairs.radius[i]
+        here.point = center - m[0].pairs.axes[i][0] * n
+        here.frame = frame_along(n)
+    elif kind == BALL_LINE:
+        apart = off_line(m, s, i, center)
+        n = wp.normalize(apart)
+        here.gap = wp.length(apart) - m[0].pairs.axes[i][0] - m[0].pairs.radius[i]
+        here.point = center - m[0].pairs.axes[i][0] * n
+        here.frame = frame_along(n)
+    elif kind == LINE_LINE:
+        a = direction_of(m, s, m[0].pairs.first[i], m[0].pairs.axes[i])
+        b = direction_of(m, s, m[0].pairs.second[i], m[0].pairs.along[i])
+        c = wp.cross(a, b)
+        n = wp.normalize(c)
+        apart = center - world_point(m, s, m[0].pairs.second[i], m[0].pairs.on[i])
+        here.gap = wp.dot(apart, n) - m[0].pairs.reach[i] - m[0].pairs.radius[i]
+        x = -wp.dot(wp.cross(apart, b), c) / wp.dot(c, c)
+        here.point = center + x * a - m[0].pairs.reach[i] * n
+        here.frame = frame_along(n)
+    else:
+        F = plane_frame(m, s, i)
+        n = row(F, 2)
+        p = center
+        if kind == RIM_PLANE:
+            k = direction_of(m, s, m[0].pairs.first[i], m[0].pairs.axes[i])
+            p = center - m[0].pairs.reach[i] * wp.normalize(n - k * wp.dot(k, n))
+        if kind == ROUND_PLANE:
+            Bn = stretched(m, s, i, n)
+            p = center - Bn / wp.sqrt(wp.dot(n, Bn))
+        origin = world_point(m, s, m[0].pairs.second[i], m[0].pairs.on[i]) + travel(m, i, t)
+        here.gap = wp.dot(n, p - origin)
+        here.point = p
+        here.frame = F
+        here.support = travel_rate(m, i, t) + belt(m, i)
+    return here
+
+
+@wp.func
+def slide_along(m: Machines, s: World, i: int, t: real, here: Place):
+    """How the place of contact i moves."""
+    kind = m[0].pairs.kind[i]
+    first = m[0].pairs.first[i]
+    second = m[0].pairs.second[i]
+    moves = Drift()
+    if is_of_joint(kind):
+        return moves
+    center = world_point(m, s, first, m[0].pairs.point[i])
+    v = velocity_at(m, s, first, center)
+    n = row(here.frame, 2)
+    if kind == BALL_FIELD:
+        xy = foot(m, center)
+        slope = field_slope(m, xy)
+        below = field_shape(m, xy, 0, 0) - center[2]
+        along = vec2(v[0] + v[2] * slope[0], v[1] + v[2] * slope[1])
+        d = solve_bowl(m, xy, slope, below, along)
+        twist = field_shape(m, xy, 1, 1)
+        dm = vec3(
+            -(field_shape(m, xy, 2, 0) * d[0] + twist * d[1]),
+            -(twist * d[0] + field_shape(m, xy, 0, 2) * d[1]),
+            ZERO,
+        )
+        up = wp.sqrt(ONE + slope[0] * slope[0] + slope[1] * slope[1])
+        dn = (dm - n * wp.dot(n, dm)) / up
+        moves.point = v - m[0].pairs.axes[i][0] * dn
+        moves.frame = frame_along_rate(here.frame, dn)
+    elif kind == BALL_BALL:
+        other = world_point(m, s, second, m[0].pairs.on[i])
+        dv = v - velocity_at(m, s, second, other)
+        dn = (dv - n * wp.dot(n, dv)) / wp.length(center - other)
+        moves.point = v - m[0].pairs.axes[i][0] * dn
+        moves.frame = frame_along_rate(here.frame, dn)
+    elif kind == BALL_LINE:
+        other = world_point(m, s, second, m[0].pairs.on[i])
+        b = direction_of(m, s, second, m[0].pairs.along[i])
+        db = wp.cross(spin(m, s, second), b)
+        apart = center - other
+        parting = v - velocity_at(m, s, second, other)
+        glide = wp.dot(db, apart) + wp.dot(b, parting)
+        change = parting - db * wp.dot(b, apart) - b * glide
+        dn = (change - n * wp.dot(n, change)) / wp.length(off_line(m, s, i, center))
+        moves.point = v - m[0].pairs.axes[i][0] * dn
+        moves.frame = frame_along_rate(here.frame, dn)
+    elif kind == LINE_LINE:
+        other = world_point(m, s, second, m[0].pairs.on[i])
+        a = direction_of(m, s, first, m[0].pairs.axes[i])
+        b = direction_of(m, s, second, m[0].pairs.along[i])
+        da = wp.cross(spin(m, s, first), a)
+        db = wp.cross(spin(m, s, second), b)
+        c = wp.cross(a, b)
+        dc = wp.cross(da, b) + wp.cross(a, db)
+        dn = (dc - n * wp.dot(n, dc)) / wp.length(c)
+        apart = center - other
+        x = -wp.dot(wp.cross(apart, b), c) / wp.dot(c, c)
+        y = -wp.dot(wp.cross(apart, a), c) / wp.dot(c, c)
+        # Both nearest points move along their lines so that what is between them stays along n.
+        across = wp.cross(b, n)
+        rest = v + x * da - velocity_at(m, s, second, other) - y * db
+        dx = wp.dot(wp.dot(apart, n) * dn - rest, across) / wp.dot(a, across)
+        moves.point = v + x * da + dx * a - m[0].pairs.reach[i] * dn
+        moves.frame = frame_along_rate(here.frame, dn)
+    else:
+        w2 = spin(m, s, second)
+        F = here.frame
+        dn = wp.cross(w2, n)
+        moves.frame = rows_of(wp.cross(w2, row(F, 0)), wp.cross(w2, row(F, 1)), dn)
+        moves.point = v
+        moves.support = travel_bend(m, i, t)
+        if kind == RIM_PLANE:
+            k = direction_of(m, s, first, m[0].pairs.axes[i])
+            dk = wp.cross(spin(m, s, first), k)
+            e = n - k * wp.dot(k, n)
+            de = dn - dk * wp.dot(k, n) - k * (wp.dot(dk, n) + wp.dot(k, dn))
+            size = wp.length(e)
+            e = e / size
+            moves.point = v - m[0].pairs.reach[i] * (de - e * wp.dot(e, de)) / size
+        if kind == ROUND_PLANE:
+            w = spin(m, s, first)
+            Bn = stretched(m, s, i, n)
+            # d/dt (B n), with dB/dt = [w] B - B [w]
+            change = wp.cross(w, Bn) + stretched(m, s, i, dn - wp.cross(w, n))
+            reach = wp.sqrt(wp.dot(n, Bn))
+            grows = (wp.dot(n, change) + wp.dot(dn, Bn)) / (reach + reach)
+            moves.point = v - change / reach + Bn * (grows / (reach * reach))
+    return moves
+
+
+@wp.func
+def contact_velocity(m: Machines, s: World, i: int, here: Place):
+    """u: tangents and normal, relative to the support."""
+    if m[0].pairs.kind[i] == NOTHING:
+        return vec3()
+    if is_of_joint(m[0].pairs.kind[i]):
+        rate = m[0].pairs.axes[i][0] * get(s, m[0].at.v + m[0].tree.at_v[m[0].pairs.first[i]])
+        if m[0].pairs.kind[i] == JOINT_LIMIT:
+            return vec3(ZERO, ZERO, rate)
+        return vec3(rate, ZERO, ZERO)
+    v = velocity_at(m, s, m[0].pairs.first[i], here.point)
+    v = v - velocity_at(m, s, m[0].pairs.second[i], here.point) - here.support
+    return here.frame * v
+
+
+@wp.func
+def contact_bias(m: Machines, s: World, i: int, here: Place, moves: Drift):
+    """du/dt if v does not change."""
+    if m[0].pairs.kind[i] == JOINT_LIMIT:
+        return vec3()
+    if m[0].pairs.kind[i] == JOINT_FRICTION:
+        return vec3(ZERO, ZERO, -m[0].pairs.radius[i])
+    first = m[0].pairs.first[i]
+    second = m[0].pairs.second[i]
+    p = here.point
+    v = velocity_at(m, s, first, p) - velocity_at(m, s, second, p) - here.support
+    a = rate_at(m, s, first, p) - rate_at(m, s, second, p) - moves.support
+    a = a + wp.cross(spin(m, s, first) - spin(m, s, second), moves.point)
+    return here.frame * a + moves.frame * v
+
+
+@wp.func
+def put_jacobian(m: Machines, s: World, link: int, direction: vec3, p: vec3, sign: real, to: int):
+    """Add the row of J that gives the velocity of a link's material at p along a direction."""
+    arm = wp.cross(p - get3(s, m[0].at.origin + 3 * m[0].tree.root[link]), direction)
+    d = m[0].tree.last_freedom[link]
+    while d >= 0:
+        S_w = get3(s, m[0].at.motion + 6 * d)
+        S_u = get3(s, m[0].at.motion + 6 * d + 3)
+        put(s, to + d, get(s, to + d) + sign * (wp.dot(S_w, arm) + wp.dot(S_u, direction)))
+        d = m[0].tree.before[d]
+
+
+@wp.func
+def put_turn(m: Machines, s: World, link: int, direction: vec3, factor: real, to: int):
+    """Add the row of J that gives the angular velocity of a link along a direction."""
+    d = m[0].tree.last_freedom[link]
+    while d >= 0:
+        S_w = get3(s, m[0].at.motion + 6 * d)
+        put(s, to + d, get(s, to + d) + factor * wp.dot(S_w, direction))
+        d = m[0].tree.before[d]

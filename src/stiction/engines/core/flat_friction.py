@@ -1,0 +1,172 @@
+r"""Friction with flat sides, so that an impact is a linear complementarity problem.
+
+Unknowns of each contact are, with k sides, (β_1 … β_k, γ_n, λ …):
+
+pyramid  $\gamma_t = \sum_j \beta_j d_j$, $0 \le \beta_j \perp d_j \cdot u_t + \lambda \ge 0$,
+         $0 \le \lambda \perp \mu \gamma_n - \sum_j \beta_j \ge 0$ [StewartTrinkle1996]. One λ: the
+         speed of sliding. In the plane (two sides) it is Coulomb's law itself.
+square   rodic (44)-(52): each tangent has a law of its own. Four β, and a slack for each,
+         $0 \le \lambda_j \perp \mu \gamma_n - \beta_j \ge 0$.
+
+Normal impulses may have a least value (`floor`), the expansion phase of Poisson's law.
+"""
+
+import warp as wp
+
+from .joints import TAU
+from .layout import Machines
+from .lemke import lemke, solution_of, width
+from .reals import ONE, ZERO, World, get, put, real
+from .rows import first_row, n_active, n_rows
+
+
+@wp.func
+def n_sides(m: Machines, s: World, k: int, square: bool):
+    if first_row(m, s, k + 1) - first_row(m, s, k) == 2:
+        return 2
+    if square:
+        return 4
+    return m[0].opt.sides
+
+
+@wp.func
+def n_unknowns(m: Machines, s: World, k: int, square: bool):
+    sides = n_sides(m, s, k, square)
+    if square and sides == 4:
+        return 2 * sides + 1
+    return sides + 2
+
+
+@wp.func
+def edge(m: Machines, s: World, k: int, side: int, sides: int, axis: int):
+    """A component of the direction of a side."""
+    if sides == 2:
+        return real(1 - 2 * side)
+    angle = TAU * real(side) / real(sides)
+    if axis == 0:
+        return wp.cos(angle)
+    return wp.sin(angle)
+
+
+@wp.func
+def pushes(m: Machines, s: World, n: int, r: int, k: int, unknown: int, sides: int):
+    """How an unknown of contact k changes the velocity of row r: W times its impulse."""
+    begin = first_row(m, s, k)
+    normal = first_row(m, s, k + 1) - 1
+    if unknown == sides:
+        return get(s, m[0].c.W + r * n + normal)
+    total = real(0.0)
+    if unknown < sides:
+        for j in range(normal - begin):
+            total += edge(m, s, k, unknown, sides, j) * get(s, m[0].c.W + r * n + begin + j)
+    return total
+
+
+@wp.func
+def answer(
+    m: Machines, s: World, n: int, k: int, i: int, sides: int, other: int, j: int, theirs: int
+):
+    """How unknown j of contact `other` changes the complement of unknown i of contact k."""
+    begin = first_row(m, s, k)
+    normal = first_row(m, s, k + 1) - 1
+    total = real(0.0)
+    if i < sides:
+        for a in range(normal - begin):
+            total += edge(m, s, k, i, sides, a) * pushes(m, s, n, begin + a, other, j, theirs)
+    elif i == sides:
+        total = pushes(m, s, n, normal, other, j, theirs)
+    return total
+
+
+@wp.func
+def own_slack(m: Machines, s: World, k: int, i: int, j: int, sides: int, square: bool):
+    """The part of a contact's block that ties friction to the normal impulse."""
+    mu = get(s, m[0].c.mu + k)
+    if square:
+        if i < sides and j == sides + 1 + i:
+            return ONE
+        if i > sides and j == sides:
+            return mu
+        if i > sides and j == i - sides - 1:
+            return -ONE
+        return ZERO
+    if i < sides and j == sides + 1:
+        return ONE
+    if i == sides + 1 and j == sides:
+        return mu
+    if i == sides + 1 and j < sides:
+        return -ONE
+    return ZERO
+
+
+@wp.func
+def solve_flat(m: Machines, s: World, b: int, x: int, square: bool):
+    """Impulses x of u = W x + b with flat friction; whether Lemke's method found them."""
+    n = n_rows(m, s)
+    count = n_active(m, s)
+    size = int(0)
+    most = real(0.0)
+    for k in range(count):
+        size += n_unknowns(m, s, k, square)
+    for r in range(n):
+        most = wp.max(most, get(s, m[0].c.W + r * n + r))
+    columns = width(size)
+    T = m[0].c.lemke
+    # Impulses are counted in units of 1 / max W, so that all entries are of the size of velocities.
+    row = int(0)
+    for k in range(count):
+        flat = square and n_sides(m, s, k, square) == 4
+        sides = n_sides(m, s, k, square)
+        begin = first_row(m, s, k)
+        normal = first_row(m, s, k + 1) - 1
+        floor = get(s, m[0].c.floor + k) * most
+        for i in range(n_unknowns(m, s, k, square)):
+            for j in range(columns):
+                put(s, T + row * columns + j, ZERO)
+            put(s, T + row * columns + row, ONE)
+            put(s, T + row * columns + 2 * size, -ONE)
+            q = real(0.0)
+            if i < sides:
+                for a in range(normal - begin):
+                    q += edge(m, s, k, i, sides, a) * loaded(m, s, n, count, b, begin + a)
+            elif i == sides:
+                q = loaded(m, s, n, count, b, normal)
+            else:
+                q = get(s, m[0].c.mu + k) * floor
+            put(s, T + row * columns + columns - 1, q)
+            column = int(0)
+            for other in range(count):
+                theirs = n_sides(m, s, other, square)
+                for j in range(n_unknowns(m, s, other, square)):
+                    value = answer(m, s, n, k, i, sides, other, j, theirs) / most
+                    if other == k:
+                        value += own_slack(m, s, k, i, j, sides, flat)
+                    put(s, T + row * columns + size + column, -value)
+                    column += 1
+            row += 1
+    solved = lemke(s, T, size, m[0].c.basis)
+    first = int(0)
+    for k in range(count):
+        sides = n_sides(m, s, k, square)
+        begin = first_row(m, s, k)
+        normal = first_row(m, s, k + 1) - 1
+        for a in range(normal - begin):
+            total = real(0.0)
+            for i in range(sides):
+                z = solution_of(s, T, size, m[0].c.basis, first + i)
+                total += edge(m, s, k, i, sides, a) * z
+            put(s, x + begin + a, total / most)
+        z = solution_of(s, T, size, m[0].c.basis, first + sides)
+        put(s, x + normal, z / most + get(s, m[0].c.floor + k))
+        first += n_unknowns(m, s, k, square)
+    return solved
+
+
+@wp.func
+def loaded(m: Machines, s: World, n: int, count: int, b: int, r: int):
+    """b + W floor in row r."""
+    total = get(s, b + r)
+    for k in range(count):
+        normal = first_row(m, s, k + 1) - 1
+        total += get(s, m[0].c.W + r * n + normal) * get(s, m[0].c.floor + k)
+    return total

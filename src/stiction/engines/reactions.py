@@ -1,0 +1,199 @@
+"""What the ground does to each body that it carries: force, impacts, and the phase of its contact.
+
+The forces at the points of a body (the four of a foot) are added up, in the world's axes. An impact
+of rigid bodies is an impulse, not a force; a force plate would show a peak as high as its filter
+lets through. So the force is also given as a mean over `WINDOW`, impacts included.
+
+rodic's phases, body by body: approach (nothing of it touches), impact, regular contact.
+"""
+
+import itertools
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from stiction.engines.forces import OPEN
+from stiction.engines.places import center_and_momentum, places_at
+from stiction.engines.result import Trajectory
+from stiction.engines.stepping import Stepping
+from stiction.mechanism import total_mass
+
+WINDOW = 0.01  # [s]
+APPROACH, IMPACT, CONTACT = range(3)
+PHASES = ("approach", "impact", "contact")
+
+
+@dataclass(frozen=True)
+class Reactions:
+    """Of every body that touches the ground.
+
+    Attributes:
+        bodies: Their names.
+        time: Of each sample [s].
+        force: Without impacts, in world axes [N]. Shape (n, n_bodies, 3).
+        mean: Over `WINDOW` around each sample, impacts included [N]. Shape (n, n_bodies, 3).
+        phase: `APPROACH`, `IMPACT` (one falls between this sample and the next) or `CONTACT`. Shape
+            (n, n_bodies).
+        impact_time: Of each impact [s].
+        impulse: Of each impact [N·s]. Shape (n_impacts, n_bodies, 3).
+        center: Centre of mass [m]. Shape (n, 3).
+        momentum: Of everything [N·s]. Shape (n, 3).
+        weight: As a force [N]. Shape (3,).
+    """
+
+    bodies: tuple[str, ...]
+    time: np.ndarray
+    force: np.ndarray
+    mean: np.ndarray
+    phase: np.ndarray
+    impact_time: np.ndarray
+    impulse: np.ndarray
+    center: np.ndarray
+    momentum: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def up(self) -> np.ndarray:
+        """Against gravity."""
+        size = np.linalg.norm(self.weight)
+        return -self.weight / size if size else np.array([0.0, 0.0, 1.0])
+
+    @property
+    def balance_error(self) -> float:
+        """The most by which the impulse of all forces differs from the change of momentum [N·s]."""
+        given = impulse_until(self.time, self.time, self.force, self.impact_time, self.impulse)
+        given = given.sum(axis=1) + np.outer(self.time - self.time[0], self.weight)
+        return float(np.abs(given - (self.momentum - self.momentum[0])).max())
+
+    def flights(self) -> list[dict[str, float]]:
+        """When nothing touched, and nothing but the weight acted: how long, how high it rose."""
+        flying = (self.phase == APPROACH).all(axis=1)
+        changes = np.flatnonzero(np.diff(flying.astype(int))) + 1
+        edges = [0, *changes.tolist(), len(flying)]
+        height = self.center @ self.up
+        return [
+            {
+                "start": float(self.time[a]),
+                "duration": float(self.time[min(b, len(flying) - 1)] - self.time[a]),
+                "rise": float(height[a:b].max() - height[a]),
+            }
+            for a, b in itertools.pairwise(edges)
+            if flying[a] and self._falls(a, b)
+        ]
+
+    def _falls(self, start: int, end: int) -> bool:
+        """Whether the momentum changes by the weight alone; not so of what hangs on the world."""
+        time, momentum = self.time[start:end], self.momentum[start:end] @ self.up
+        gained = (time - time[0]) * (self.weight @ self.up)
+        allowed = 0.01 * np.abs(gained).max() + 1e-6 * np.abs(momentum).max()
+        return bool(np.abs(momentum - momentum[0] - gained).max() <= allowed)
+
+    def summary(self) -> dict[str, Any]:
+        """In numbers, as plain data."""
+        trapezoid = np.trapezoid(self.force, self.time, axis=0)
+        return {
+            "weight": float(np.linalg.norm(self.weight)),
+            "momentum_error": self.balance_error,
+            "flights": self.flights(),
+            "bodies": {
+                name: {
+                    "peak": float((self.force[:, i] @ self.up).max()),
+                    "peak_mean": float((self.mean[:, i] @ self.up).max()),
+                    "impact_impulse": float((self.impulse[:, i] @ self.up).sum()),
+                    "impulse": float((trapezoid[i] + self.impulse[:, i].sum(axis=0)) @ self.up),
+                    "final": float(self.force[-1, i] @ self.up),
+                }
+                for i, name in enumerate(self.bodies)
+            },
+        }
+
+    def variables(self) -> dict[str, Any]:
+        """As variables of a run's dataset."""
+        dims = ("time", "supported_body")
+        flags = {"flag_values": [0, 1, 2], "flag_meanings": " ".join(PHASES)}
+        what = {"long_name": "force of the ground, without impacts", "units": "N"}
+        mean = {"long_name": f"force of the ground, mean over {WINDOW:g} s with impacts"}
+        return {
+            "supported_body": list(self.bodies),
+            "axis": ["x", "y", "z"],
+            "phase": (dims, self.phase.astype(np.int8), {"long_name": "phase of contact", **flags}),
+            "reaction": ((*dims, "axis"), self.force, what),
+            "reaction_mean": ((*dims, "axis"), self.mean, {**mean, "units": "N"}),
+        }
+
+
+def world_forces(run: Trajectory) -> np.ndarray | None:
+    """Contact points and forces in the world at each sample [m, N]. Shape (n, n_contacts, 6)."""
+    if run.contacts is None:
+        return None
+    point, frame = places_at(run, run.time, run.q)
+    return np.concatenate([point, np.einsum("ncd,ncdx->ncx", run.force, frame)], axis=-1)
+
+
+def reactions_of(run: Trajectory) -> Reactions | None:
+    """The reactions of a run whose bodies touch the ground at several points; None of others."""
+    contacts, mechanism = run.contacts, run.mechanism
+    if contacts is None or run.compliance is not None:
+        return None
+    first, second = contacts.bodies.T
+    touched = [int(b) for b in dict.fromkeys(first[second == 0])]
+    t, log = run, run.log
+    if not touched or (second == 0).sum() == len(touched) or log is None:
+        return None
+    member = np.array([(first == b) & (second == 0) for b in touched], float)
+    ended = np.isfinite(np.asarray(t.q)).all(axis=1)
+    time = np.asarray(t.time)[ended]
+    closed = (np.asarray(t.modes)[ended] != OPEN).astype(float) @ member.T > 0
+    phase = np.where(closed, CONTACT, APPROACH)
+
+    count = min(int(t.n_events), len(log.time) - 1)
+    hits = np.flatnonzero(np.asarray(log.impact)[:count])
+    impact_time = np.asarray(log.time)[hits]
+    sampled = (np.asarray(x)[ended] for x in (t.time, t.q, t.force))
+    struck = (np.asarray(x)[hits] for x in (log.time, log.q, log.impulse))
+    both = (np.concatenate(x) for x in zip(sampled, struck, strict=True))
+    when, where, vectors = both
+    _, frame = places_at(run, when, where)
+    world = np.einsum("bc,ncd,ncdx->nbx", member, vectors, frame)
+    force, impulse = np.split(world, [len(time)])
+    place = np.clip(np.searchsorted(time, impact_time, side="right") - 1, 0, len(time) - 1)
+    for k, p in zip(place, impulse, strict=True):
+        phase[k, np.linalg.norm(p, axis=-1) > 0] = IMPACT
+        if isinstance(run.law, Stepping):  # the impulse of its step is all in the impact
+            force[k] = 0.0
+
+    center, moved = center_and_momentum(mechanism, *(np.asarray(x)[ended] for x in (t.q, t.v)))
+    return Reactions(
+        bodies=tuple(mechanism.tree.body_names[b] for b in touched),
+        time=time,
+        force=force,
+        mean=_mean(time, force, impact_time, impulse),
+        phase=phase,
+        impact_time=impact_time,
+        impulse=impulse,
+        center=center,
+        momentum=moved,
+        weight=float(total_mass(mechanism)) * np.asarray(mechanism.gravity),
+    )
+
+
+def _mean(time, force, impact_time, impulse) -> np.ndarray:
+    """The running mean over `WINDOW`."""
+    low, high = np.maximum(time - WINDOW / 2, time[0]), np.minimum(time + WINDOW / 2, time[-1])
+    until = partial(impulse_until, time=time, force=force, hits=impact_time, impulse=impulse)
+    return (until(high) - until(low)) / (high - low)[:, None, None]
+
+
+def impulse_until(
+    when: np.ndarray, time: np.ndarray, force: np.ndarray, hits: np.ndarray, impulse: np.ndarray
+) -> np.ndarray:
+    """The integral of sampled forces, and the impulses of impacts, up to given times [N·s]."""
+    none, h = np.zeros((1, *force.shape[1:])), np.diff(time)[:, None, None]
+    sums = np.concatenate([none, np.cumsum(h * (force[1:] + force[:-1]) / 2, axis=0)])
+    # Straight between samples.
+    i = np.clip(np.searchsorted(time, when, side="right") - 1, 0, len(time) - 2)
+    smooth = sums[i] + (when - time[i])[:, None, None] * (np.diff(sums, axis=0) / h)[i]
+    jumps = np.concatenate([none, np.cumsum(impulse, axis=0)])
+    return smooth + jumps[np.searchsorted(hits, when)]

@@ -1,0 +1,170 @@
+"""A log that does not fit its setup: which one mistake of units, signs or axes would explain it.
+
+Each suspicion turns the recording into what it would be had that mistake not been made. A plain
+regression on the smoothed path judges it. If one of them fits far better than the log as it is
+read, the log is refused with that proposal.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from stiction._base.errors import InputError
+from stiction.identify.kinds.contact_setup import ContactSetup
+from stiction.identify.recording import Recording
+
+_BETTER = 0.4  # of the misfit as read: less, and the suspicion explains the log
+_CLOSE = 0.12  # relative: a ratio of noise levels this near to a unit's factor points to it
+FORCES = {"lbf": 4.4482216, "kgf": 9.80665, "kN": 1000.0, "mN": 1e-3}
+MOMENTS = {"lbf*in": 0.11298483, "lbf*ft": 1.3558179, "kgf*m": 9.80665, "N*mm": 1e-3}
+
+Suspicion = tuple[str, Recording]
+Misfit = Callable[[Recording, float, float], float]
+
+
+def suspicions(r: Recording, setup: ContactSetup) -> Iterator[Suspicion]:
+    """What may have been mistaken, and the recording without it."""
+    f, m = r.wrench[:, :3], r.wrench[:, 3:]
+
+    def wrench(force, moment) -> Recording:
+        return replace(r, wrench=np.concatenate([force, moment], axis=1))
+
+    other = "moving" if setup.wrench.acts_on == "fixed" else "fixed"
+    yield f"the wrench has the opposite sign: set wrench.acts_on = '{other}'", wrench(-f, -m)
+    yield "the moment has the opposite sign of the force: check its columns", wrench(f, -m)
+    for unit, factor in FORCES.items():
+        yield (
+            f"force looks like {unit}: factor {factor:.4g}; set units.force",
+            wrench(factor * f, m),
+        )
+    for unit, factor in MOMENTS.items():
+        yield (
+            f"moment looks like {unit}: factor {factor:.4g}; set units.moment",
+            wrench(f, factor * m),
+        )
+    for name, order in (("order", _reordered), ("sense", _turned_back)):
+        R = order(r.rotation, setup)
+        fix = "pose.quaternion_order" if name == "order" else "whether it is body to world"
+        yield (
+            f"the quaternion's {name} looks wrong: check {fix}",
+            replace(r, rotation=R),
+        )
+    for word, factor in (("degrees", np.pi / 180), ("radians", 180 / np.pi)):
+        turns = Rotation.from_matrix(r.rotation).as_rotvec() * factor
+        yield (
+            f"angles look like {word}: set units.angle",
+            replace(r, rotation=Rotation.from_rotvec(turns).as_matrix()),
+        )
+    for order in list(permutations(range(3)))[1:]:
+        swap = "".join("xyz"[i] for i in order)
+        yield (
+            f"force axes look swapped: its columns seem to be {swap}; check wrench.force",
+            wrench(f[:, order], m),
+        )
+        yield (
+            f"wrench axes look swapped: its columns seem to be {swap}; check wrench.force and"
+            " wrench.moment",
+            wrench(f[:, order], m[:, order]),
+        )
+    for i, axis in enumerate("xyz"):
+        flip = np.where(np.arange(3) == i, -1.0, 1.0)
+        yield (
+            f"position {axis} looks mirrored: change its sign in the log",
+            replace(r, position=r.position * flip),
+        )
+        yield (
+            f"force {axis} looks mirrored: change its sign in the log",
+            wrench(f * flip, m),
+        )
+    # The point at which moments were truly taken: m as read is m' + δ × f.
+    if np.any(setup.wrench.point):
+        point = np.array(setup.wrench.point)
+        yield (
+            "moments look as if taken at the origin: leave out wrench.point",
+            wrench(f, m + np.cross(-point, f)),
+        )
+    else:
+        away = _missing_arm(f, m, r)
+        yield (
+            f"moments look as if taken {1e3 * np.linalg.norm(away):.3g} mm from where the setup"
+            f" says, at ({', '.join(f'{x:.4g}' for x in away)}) m: set wrench.point",
+            wrench(f, m + np.cross(away, f)),
+        )
+
+
+def investigate(recording: Recording, setup: ContactSetup, misfit: Misfit) -> None:
+    """Refuse a log that one suspicion explains far better.
+
+    Args:
+        recording: A log that does not fit.
+        setup: What was read into it.
+        misfit: Of a recording, by a plain regression, with the sensor's noise of force and moment
+            larger by these factors.
+    """
+    size = _sizes(recording)
+    as_read = misfit(recording, 1.0, 1.0)
+    found = [(misfit(r, *(_sizes(r) / size)), what) for what, r in suspicions(recording, setup)]
+    score, what = min(found)
+    if score < _BETTER * as_read:
+        raise InputError(
+            f"'{recording.name}' does not fit its setup (misfit {as_read:.3g} times the noise):"
+            f" {what} (misfit {score:.3g})"
+        )
+
+
+def noise_warnings(recordings: list[Recording], setup: ContactSetup) -> list[str]:
+    """Readings whose own scatter is not the stated one; a known factor between them is a unit."""
+    from stiction.identify.path.noise import vector_noise
+
+    out, mistaken = [], []
+    given, pose = setup.wrench.noise, setup.pose.noise
+    said = [
+        ("force", given and given.force, [r.wrench[:, :3] for r in recordings], FORCES),
+        ("moment", given and given.moment, [r.wrench[:, 3:] for r in recordings], MOMENTS),
+        ("position", pose and pose.position, [r.position for r in recordings], {}),
+    ]
+    for what, stated, readings, units in said:
+        own = float(np.median([vector_noise(x) for x in readings]))
+        if not stated or own <= 0 or 0.67 < own / stated < 1.5:
+            continue
+        text = f"{what} scatters by {own:.3g}, the setup says {stated:.3g}: check its noise"
+        unit = [u for u, k in units.items() if abs(np.log(stated / own / k)) < _CLOSE]
+        if unit:
+            factor = units[unit[0]]
+            text += f"; {what} looks like {unit[0]}, factor {factor:.4g} (units.{what})"
+            mistaken.append(text)
+        elif own < stated:
+            text += "; was it filtered before?"
+        out.append(text)
+    if len(mistaken) == 2:  # force and moment agree
+        raise InputError(f"'{recordings[0].name}' is in other units: {'; '.join(mistaken)}")
+    return out
+
+
+def _sizes(r: Recording) -> np.ndarray:
+    """Of force and moment: in another unit the noise grows along."""
+    return np.sqrt(np.mean(r.wrench.reshape(-1, 2, 3) ** 2, axis=(0, 2)))
+
+
+def _reordered(R: np.ndarray, setup: ContactSetup) -> np.ndarray:
+    first = setup.pose.quaternion_order == "wxyz"
+    q = Rotation.from_matrix(R).as_quat(scalar_first=first)
+    return Rotation.from_quat(q, scalar_first=not first).as_matrix()
+
+
+def _turned_back(R: np.ndarray, setup: ContactSetup) -> np.ndarray:
+    del setup
+    return np.swapaxes(R, 1, 2)
+
+
+def _missing_arm(f: np.ndarray, m: np.ndarray, r: Recording) -> np.ndarray:
+    """δ that makes moments those of forces acting at the body: m ≈ (p - δ) × f, in the mean."""
+    p = np.stack([np.interp(r.wrench_time, r.pose_time, c) for c in r.position.T], axis=1)
+    A = np.zeros((len(f), 3, 3))  # δ ↦ -δ × f = f × δ
+    A[:, 0, 1], A[:, 0, 2], A[:, 1, 2] = -f[:, 2], f[:, 1], -f[:, 0]
+    A -= np.swapaxes(A, 1, 2)
+    rest = (m - np.cross(p, f)).reshape(-1)
+    return np.linalg.lstsq(A.reshape(-1, 3), rest, rcond=None)[0]

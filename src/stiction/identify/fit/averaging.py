@@ -1,0 +1,164 @@
+r"""Parameters averaged over which of the setup's numbers are off.
+
+The data say of wanted parameters θ and nuisances z, near the fit,
+$\log p = -\tfrac12 |R_{11} \delta\theta + R_{12} z - b_1|^2 - \tfrac12 |R_{22} z - c|^2$.
+A hypothesis S says which groups of z are off: $z_S \sim N(0, T)$, the others zero. Its evidence is
+
+$$ \log p(S) = \tfrac12 c^T A C A^T c - \tfrac12 \log\det(I + T A^T A) + \log \pi(S), \qquad
+   A = R_{22,S}, \; C = (A^T A + T^{-1})^{-1}, $$
+
+and θ is averaged over hypotheses by it, with the spread between them [Hoeting1999]. Hypotheses are
+looked for from the best one to its neighbours, and those far less likely left out, as Occam's
+window does [MadiganRaftery1994]. What the data do not demand costs next to nothing; what they
+demand is estimated and marginalised; in between the interval is in between.
+
+The prior probability π of a group is at most `SUSPICION`, and less where the data can hardly tell
+the group from a wanted parameter: so little that suspecting it widens no interval of a clean log by
+more than `PRICE`. What such a test takes for granted is said (`Average.alone`), and counted
+in full where the setup declares its tolerance.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stiction._base.arrays import Float
+from stiction.identify.fit.least_squares import triangle
+from stiction.identify.fit.nuisances import Nuisances
+
+SUSPICION = 0.05  # π: prior probability that a group is off at all
+PRICE = 0.02  # share by which one suspicion may widen an interval that needs none
+_WINDOW = 6.0  # log odds below the best at which a hypothesis is left out
+_MOST_OFF = 6  # groups at once
+
+
+@dataclass(frozen=True)
+class Average:
+    """Parameters and nuisances, averaged.
+
+    Attributes:
+        change: Of the parameters, then the nuisances, from where the data were linearised.
+        covariance: Of both.
+        probability: That each group of nuisances is off, by name.
+        best: The likeliest hypothesis.
+        alone: Covariance of the parameters if one group were surely off, by name.
+    """
+
+    change: Float[np.ndarray, " n"]
+    covariance: Float[np.ndarray, "n n"]
+    probability: dict[str, float]
+    best: frozenset[str]
+    alone: dict[str, Float[np.ndarray, "p p"]]
+
+
+def average(
+    root: Float[np.ndarray, "n n"],
+    rhs: Float[np.ndarray, " n"],
+    z0: Float[np.ndarray, " q"],
+    nuisances: Nuisances,
+    seen: np.ndarray,
+    misfit: float,
+    wanted: Float[np.ndarray, "w p"],
+) -> Average:
+    """Average over hypotheses.
+
+    Args:
+        root: R of the data's rows over parameters and nuisances: their residual is R δ + rhs.
+        rhs: Its right-hand side.
+        z0: The nuisances at which they were linearised.
+        nuisances: Groups and tolerances.
+        seen: Which parameters the data know at all.
+        misfit: Variance of the residuals in units of the noise's, at least 1.
+        wanted: Derivative of what is asked for by the parameters, to price suspicions by.
+    """
+    n, q = len(root), len(z0)
+    p = n - q
+    keep = np.concatenate([np.flatnonzero(seen), np.arange(p, n)])
+    m = int(np.sum(seen))
+    packed = triangle(np.column_stack([root[:, keep], rhs]))[: m + q] / np.sqrt(misfit)
+    R11, R12, b1 = packed[:m, :m], packed[:m, m:-1], -packed[:m, -1]
+    R22, c = packed[m:, m:-1], -packed[m:, -1]
+    c = c + R22 @ z0
+    # Rounding leaves a parameter that nothing tells with a tiny pivot, not a zero.
+    solve = np.linalg.pinv(R11, rcond=1e-12)
+    G, base = solve @ R12, solve @ solve.T
+    tolerance = nuisances.tolerance
+    names = [g.name for g in nuisances.suspects]
+    known: dict[frozenset[str], tuple] = {}
+    asked = wanted[:, seen]
+
+    def posterior(off: frozenset[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, float]:
+        """Which nuisances are free, their mean and covariance; evidence by fit, and Occam's."""
+        on = np.flatnonzero(nuisances.mask(off))
+        t = tolerance[on]
+        flat = np.isinf(t)
+        unit = np.where(flat, 1.0, t)  # in units of the tolerance; flat priors have none
+        A = R22[:, on] * unit
+        H = A.T @ A + np.diag(np.where(flat, 1e-12, 1.0))
+        C = np.linalg.inv(H)
+        mean = C @ (A.T @ c)
+        fits, occam = 0.5 * (A.T @ c) @ mean, -0.5 * np.linalg.slogdet(H)[1]
+        return on, unit * mean, unit[:, None] * C * unit, float(fits), float(occam)
+
+    def spread_of(on: np.ndarray, C: np.ndarray) -> np.ndarray:
+        """Covariance of the parameters, these nuisances free."""
+        return base + G[:, on] @ C @ G[:, on].T
+
+    none = posterior(frozenset())
+    clean = _variances(asked, spread_of(none[0], none[2]))
+    told, odds, alone = np.isfinite(clean), {}, {}
+    for name in names:
+        on, _, C, _, occam = posterior(frozenset({name}))
+        spread = spread_of(on, C)
+        alone[name] = np.zeros((p, p))
+        alone[name][np.ix_(seen, seen)] = spread
+        dearest = np.max(_variances(asked, spread)[told] / clean[told], initial=1.0)
+        cost = np.exp(occam - none[4]) * dearest  # of a clean log, for odds of 1
+        odds[name] = np.log(min(SUSPICION, 2 * PRICE / cost))
+
+    def judge(off: frozenset[str]) -> float:
+        if off not in known:
+            on, mean, C, fits, occam = posterior(off)
+            known[off] = fits + occam + sum(odds[name] for name in off), on, mean, C
+        return known[off][0]
+
+    best = frozenset()
+    judge(best)
+    while True:  # uphill, one group in or out
+        near = [best ^ {name} for name in names]
+        near += [best - {a} | {b} for a in best for b in names if b not in best]
+        near = [s for s in near if len(s) <= _MOST_OFF]
+        top = max(near, key=judge, default=best)
+        if judge(top) <= judge(best):
+            break
+        best = top
+    scores = {s: v[0] for s, v in known.items() if v[0] > judge(best) - _WINDOW}
+    weights = {s: float(np.exp(v - judge(best))) for s, v in scores.items()}
+    total = sum(weights.values())
+    changes, spreads = [], []
+    for s in weights:
+        _, on, mean, C = known[s]
+        z, cov_z = np.zeros(q), np.zeros((q, q))
+        z[on] = mean
+        cov_z[np.ix_(on, on)] = C
+        delta = solve @ b1 - G @ (z - z0)
+        change, spread = np.zeros(n), np.zeros((n, n))
+        change[keep] = np.concatenate([delta, z - z0])
+        spread[np.ix_(keep, keep)] = np.block(
+            [[base + G @ cov_z @ G.T, -G @ cov_z], [-cov_z @ G.T, cov_z]]
+        )
+        changes.append(change)
+        spreads.append(spread)
+    w = np.array(list(weights.values())) / total
+    mean = np.einsum("s,si->i", w, np.array(changes))
+    apart = np.array(changes) - mean
+    covariance = np.einsum("s,sij->ij", w, np.array(spreads))
+    covariance += np.einsum("s,si,sj->ij", w, apart, apart)
+    likely = {g: sum(x for s, x in weights.items() if g in s) / total for g in names}
+    return Average(mean, covariance, likely, best, alone)
+
+
+def _variances(wanted: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Of those of the wanted quantities that have any."""
+    out = np.einsum("wi,ij,wj->w", wanted, covariance, wanted)
+    return np.where(out > 0, out, np.inf)

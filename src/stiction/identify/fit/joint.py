@@ -1,0 +1,139 @@
+"""Parameters and paths of contact tests fitted together, with knots as dense as the data demand."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import jax.numpy as jnp
+import numpy as np
+
+from stiction.identify.contact.parameters import jacobian_of_wanted
+from stiction.identify.fit.averaging import average
+from stiction.identify.fit.errors_in_variables import JointProblem, fit, information, smooth
+from stiction.identify.fit.estimate import Estimate
+from stiction.identify.fit.samples import ContactProblem, Samples
+from stiction.identify.path.motion import SmoothPath
+from stiction.identify.path.segments import one_of, stack
+from stiction.identify.path.splines import DEGREE, segment_count
+
+_LEAST_SAMPLES = 4  # poses for each knot
+# Times the noise above which the residual needs another cause than noise levels a little off.
+MISFIT = 1.1
+
+
+def estimate_jointly(
+    problem: ContactProblem, tests: Sequence[Samples], first: Estimate, spacing: float
+) -> tuple[Estimate, float]:
+    """Fit paths, parameters and those nuisances that the data demand, with knots of one spacing.
+
+    Fit with the nuisances thought to be off, ask the data which truly are, and repeat until the two
+    agree; then average over what remains in doubt.
+
+    Args:
+        problem: What is asked.
+        tests: The samples.
+        first: Where the parameters and nuisances start.
+        spacing: Of the knots [s].
+
+    Returns:
+        The estimate, and Akaike's criterion, by which spacings are compared.
+    """
+    model, noise, nuisances = problem.model, problem.noise, problem.nuisances
+    measured = all(s.recording.acceleration is not None for s in tests)
+    inertia = None if measured else problem.inertia
+    bristles = first.bristles or [None] * len(tests)
+    track = stack(
+        [s.poses(spacing) for s in tests],
+        noise,
+        [s.by_segment(b) for s, b in zip(tests, bristles, strict=True)],
+    )
+    joint = JointProblem(model, jnp.asarray(noise.wrench), inertia, loss=problem.loss)
+    p, linear = len(model.names), len(model.linear_names)
+    size = np.linalg.norm(first.root, axis=0)
+    seen = size > 0  # the others move nothing
+    tolerance = nuisances.tolerance
+    usual = np.where(np.isfinite(tolerance) & (tolerance > 0), tolerance, 1e-3)
+    scale = np.concatenate([1 / np.where(seen, size, 1.0), usual])
+    with np.errstate(divide="ignore"):
+        prior = np.append(np.zeros(p), np.where(tolerance > 0, 1 / tolerance, 0.0))
+    theta, path = np.concatenate([first.theta, first.nuisances]), smooth(track)
+    poses = sum(len(s.recording.pose_time) for s in tests)
+    wrenches = sum(float(np.sum(s.use)) for s in tests)
+    knots = sum(segment_count(s.recording.pose_time, spacing) + DEGREE for s in tests)
+    off, tried = first.off, []
+    while True:
+        free = np.append(seen, nuisances.mask(off))
+        theta[p:] *= free[p:]
+        while True:
+            # Where no nuisance is free, a smaller program does.
+            n = p if not free[p:].any() else len(theta)
+            at = replace(joint, nuisances=jnp.asarray(theta[p:]) if n == p else None)
+            known = (jnp.asarray(a[:n]) for a in (theta, free, scale, prior))
+            found = fit(at, track, path, *known)
+            theta[:n], path = np.array(found.theta), found.coefficients
+            wrong = problem.signs & free[:linear] & (theta[:linear] < 0)
+            if not wrong.any():
+                break
+            # Hold at zero what came out furthest below it, in standard errors; fit the rest.
+            worst = int(np.argmin(np.where(wrong, theta[:linear] / scale[:linear], 0)))
+            free[worst], theta[worst] = False, 0.0
+        cost = float(found.wrench_cost + found.pose_cost)
+        freedom = max(6 * (poses + wrenches - knots) - free.sum(), 1)
+        whitened = float(np.sqrt(cost / freedom))
+        misfit = whitened**2 if whitened > MISFIT else 1.0
+        root, rhs = (
+            np.asarray(a)
+            for a in information(joint, track, path, jnp.asarray(theta), jnp.asarray(scale))
+        )
+        asked = jacobian_of_wanted(model, theta[:p], np.ones(len(model.materials)))
+        told = average(root, rhs, theta[p:], nuisances, free[:p], misfit, asked)
+        tried.append(off)
+        if told.best in tried:
+            break
+        off = told.best
+    theta = theta + told.change
+    spread = told.covariance
+    if not np.array_equal(free[:p], seen):
+        # What is held at zero has an error bar all the same: that of the fit that held nothing.
+        spread = average(root, rhs, theta[p:], nuisances, seen, misfit, asked).covariance
+    unseen = np.flatnonzero(~seen)
+    spread[unseen, unseen] = np.inf
+    paths = [SmoothPath(one_of(track, i), c) for i, c in enumerate(path)]
+    estimate = replace(
+        first,
+        theta=theta[:p],
+        covariance=spread[:p, :p],
+        root=root[:p, :p],
+        tests=tuple(replace(s, path=x) for s, x in zip(tests, paths, strict=True)),
+        whitened=whitened,
+        # In units of the noise: the regression had scaled it by its own residuals.
+        stretch_limit_std=first.stretch_limit_std / first.whitened,
+        nuisances=theta[p:],
+        nuisance_std=np.sqrt(np.diag(spread)[p:]),
+        off=off,
+        probability=told.probability,
+        alone=told.alone,
+        spacing=spacing,
+        converged=bool(found.converged),
+    )
+    return estimate, cost + 2 * 6 * knots
+
+
+def estimate_with_chosen_knots(
+    problem: ContactProblem, tests: Sequence[Samples], first: Estimate, widest: float
+) -> Estimate:
+    """Halve the knots until Akaike's criterion rises, and keep the last, finer ones.
+
+    One level finer than the data demand, because intervals are right only where the path's own
+    stiffness no longer biases the parameters: what the criterion cannot see can be as large as the
+    standard errors.
+    """
+    densest = max(_LEAST_SAMPLES * float(np.median(np.diff(s.recording.pose_time))) for s in tests)
+    spacing = max(widest / 2, densest)
+    best, score = estimate_jointly(problem, tests, first, spacing)
+    while spacing / 2 >= densest:
+        spacing /= 2
+        before = score
+        best, score = estimate_jointly(problem, tests, first, spacing)
+        if score > before:
+            break
+    return best

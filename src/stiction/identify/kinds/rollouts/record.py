@@ -1,0 +1,142 @@
+"""Rollouts as arrays: the measured configurations, sample by sample."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stiction._base.arrays import Bool, Float
+from stiction._base.errors import InputError
+from stiction.identify.columns import even_rate, number, pieces, unit_quaternions
+from stiction.identify.kinds.rollouts.setup import RolloutSetup
+from stiction.mechanism import BALL, FREE, SLIDE, Mechanism
+from stiction.tables import Table
+
+_UNEQUAL = 0.01  # of the rate: more than this is another rate
+
+
+@dataclass(frozen=True)
+class Rollouts:
+    """Recorded motions of one mechanism, at one rate.
+
+    Attributes:
+        q: Configurations; after a rollout's end its last one.
+        seen: Whether a row was recorded.
+        rate: [Hz].
+        names: Of the rollouts.
+    """
+
+    q: Float[np.ndarray, "n rows nq"]
+    seen: Bool[np.ndarray, "n rows"]
+    rate: float
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def part(self, which: np.ndarray) -> "Rollouts":
+        """Some of the rollouts."""
+        chosen = np.arange(len(self))[which]
+        return Rollouts(
+            self.q[chosen], self.seen[chosen], self.rate, tuple(self.names[i] for i in chosen)
+        )
+
+
+def record(tables: Sequence[Table], setup: RolloutSetup, mechanism: Mechanism) -> Rollouts:
+    """The rollouts of all tables: one a table, or those that `start` and `length` cut out."""
+    parts, names, rates = [], [], []
+    for table in tables:
+        q = _configurations(table, setup, mechanism)
+        rates.append(_rate(table, setup))
+        cuts = _cuts(table, setup, len(q))
+        hinges = _angles_of(mechanism)
+        for a, n in cuts:
+            part = q[a + setup.skip : a + n]
+            part[:, hinges] = np.unwrap(part[:, hinges], axis=0)  # sensors wrap at a turn
+            parts.append(part)
+        stem = table.path.stem
+        names += [stem] if setup.start is None else [f"{stem}[{i}]" for i in range(len(cuts))]
+    rate = rates[0]
+    for table, other in zip(tables, rates, strict=True):
+        if abs(other - rate) > _UNEQUAL * rate:
+            raise InputError(
+                f"all logs must have one rate, got {rate:.6g} Hz in '{tables[0].path.name}' and"
+                f" {other:.6g} Hz in '{table.path.name}'; resample one of them"
+            )
+    rows = max(map(len, parts))
+    q = np.stack([p[np.minimum(np.arange(rows), len(p) - 1)] for p in parts])
+    seen = np.arange(rows) < np.array([[len(p)] for p in parts])
+    return Rollouts(q, seen, rate, tuple(names))
+
+
+def lengths_of(mechanism: Mechanism) -> Bool[np.ndarray, " nq"]:
+    """Which coordinates are lengths."""
+    tree = mechanism.tree
+    lengths = np.zeros(tree.nq, dtype=bool)
+    for joint, kind in enumerate(tree.joint_types):
+        if kind in (FREE, SLIDE):
+            address = tree.q_address[joint]
+            lengths[address : address + (3 if kind == FREE else 1)] = True
+    return lengths
+
+
+def _quaternions_of(mechanism: Mechanism) -> np.ndarray:
+    """The four coordinates of each quaternion, one a row."""
+    tree = mechanism.tree
+    first = [
+        tree.q_address[joint] + (3 if kind == FREE else 0)
+        for joint, kind in enumerate(tree.joint_types)
+        if kind in (FREE, BALL)
+    ]
+    return np.array(first, int).reshape(-1, 1) + np.arange(4)
+
+
+def _angles_of(mechanism: Mechanism) -> Bool[np.ndarray, " nq"]:
+    """Which coordinates are angles of hinges."""
+    angles = ~lengths_of(mechanism)
+    angles[_quaternions_of(mechanism).ravel()] = False
+    return angles
+
+
+def _configurations(
+    table: Table, setup: RolloutSetup, mechanism: Mechanism
+) -> Float[np.ndarray, "n nq"]:
+    """The measured q in SI units."""
+    columns, names = setup.coordinates, mechanism.tree.coordinate_names
+    if len(columns) != mechanism.nq:
+        raise InputError(
+            f"`coordinates` must name {mechanism.nq} columns, one for each of"
+            f" {', '.join(names)}, got {len(columns)}"
+        )
+    quaternions = _quaternions_of(mechanism)
+    q = table.plain(columns)
+    kinds = {"length": lengths_of(mechanism), "angle": _angles_of(mechanism)}
+    for quantity, chosen in kinds.items():
+        if chosen.any():
+            q[:, chosen] = table.vectors(np.array(columns)[chosen].tolist(), quantity)
+    for one in quaternions:
+        names = [columns[i] for i in one]
+        hint = "; its columns are w, x, y, z"
+        q[:, one] = unit_quaternions(table, names, f"coordinates.{names[0]}", hint)
+    return q
+
+
+def _rate(table: Table, setup: RolloutSetup) -> float:
+    if setup.time is not None:
+        return even_rate(table, setup.time)
+    assert setup.rate is not None
+    return number(table, setup.rate)
+
+
+def _cuts(table: Table, setup: RolloutSetup, rows: int) -> list[tuple[int, int]]:
+    """First row and number of rows of each rollout in a table."""
+    if setup.start is None or setup.length is None:
+        return [(0, rows)]
+    cuts = pieces(table, setup.start, setup.length, rows, "rollout")
+    for i, (_, n) in enumerate(cuts):
+        if n <= setup.skip:
+            raise InputError(
+                f"rollout {i + 1} of '{table.path.name}' must have more than the {setup.skip} rows"
+                f" that `skip` leaves out, got {n}"
+            )
+    return cuts

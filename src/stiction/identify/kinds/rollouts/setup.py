@@ -1,0 +1,91 @@
+"""The fields of a setup of kind "rollouts": what moved, what it touched, where the columns are."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from stiction.identify.fields import Fraction, Positive, RobustLoss, Setup
+from stiction.identify.kinds.rollouts.parameters import PARAMETERS
+from stiction.scenes.scenario import (
+    ContactFields,
+    GroundFields,
+    HybridContact,
+    MechanismFields,
+    Scenario,
+    SolverFields,
+)
+
+
+class RolloutSetup(Setup):
+    """Rollouts of one mechanism: each begins in free motion, touches something, and goes on.
+
+    `mechanism`, `contact`, `ground` and `solver` are those of a scenario file; the numbers of
+    `contact` that are wanted are where the search begins.
+    """
+
+    kind: Literal["rollouts"]
+    mechanism: MechanismFields
+    contact: ContactFields = HybridContact()
+    ground: GroundFields = GroundFields()
+    solver: SolverFields = SolverFields()
+    wanted: Annotated[list[str], Field(min_length=1, description="numbers of the contact's law")]
+    coordinates: Annotated[
+        list[str], Field(min_length=1, description="columns of the mechanism's q, in its order")
+    ]
+    time: Annotated[str | None, Field(description="column of evenly spaced times; or `rate`")] = (
+        None
+    )
+    rate: Annotated[Positive | str | None, Field(description="[Hz], or a column holding it")] = None
+    start: Annotated[
+        str | None, Field(description="column: first row of each rollout in the table, from 0")
+    ] = None
+    length: Annotated[str | None, Field(description="column: rows of each rollout")] = None
+    skip: Annotated[int, Field(ge=0, description="rows left out at the beginning of each")] = 0
+    scale: Annotated[
+        Positive | Literal["gravity"],
+        Field(description="true lengths for each recorded one; 'gravity': such that bodies fall as"
+              " the model says"),
+    ] = 1.0  # fmt: skip
+    clearance: Annotated[Positive, Field(description="gap from which a body surely flies [m]")] = (
+        0.005
+    )
+    horizon: Annotated[
+        Positive | None,
+        Field(description="of the fit, from the first touch [s]; all rows if absent"),
+    ] = None
+    kept_aside: Annotated[
+        float, Field(ge=0, lt=1, description="share of rollouts that only judge the fit")
+    ] = 0.2
+    seed: Annotated[int, Field(ge=0, description="of the choice of those")] = 0
+    loss: RobustLoss = "huber"
+    confidence: Fraction = 0.95
+
+    @model_validator(mode="after")
+    def _together(self):
+        if (self.time is None) == (self.rate is None):
+            raise ValueError("must have exactly one of 'time' and 'rate'")
+        if (self.start is None) != (self.length is None):
+            raise ValueError("must have both or neither of 'start' and 'length'")
+        if self.time is not None and self.start is not None:
+            raise ValueError("must have a 'rate' beside 'start' and 'length'")
+        for name in self.wanted:
+            if name not in PARAMETERS:
+                raise ValueError(f"must want some of {', '.join(PARAMETERS)}; not '{name}'")
+        if len(set(self.wanted)) != len(self.wanted):
+            raise ValueError("must want each parameter once")
+        if self.contact.law == "none":
+            raise ValueError("must have a 'contact.law' that touches")
+        return self
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are read."""
+        more = (self.time, self.rate, self.start, self.length)
+        return [*self.coordinates, *(c for c in more if isinstance(c, str))]
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario that is rolled out."""
+        return Scenario(
+            mechanism=self.mechanism, contact=self.contact, ground=self.ground, solver=self.solver
+        )

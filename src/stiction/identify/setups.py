@@ -1,0 +1,182 @@
+"""The kinds of setups: how each is read, and how its logs are read, identified and exported."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from stiction._base.errors import InputError, unknown
+from stiction._base.files import explain, read_fields
+from stiction.identify.exporting import Export, check_engine, export_contact
+from stiction.identify.fields import Setup
+from stiction.identify.kinds import (
+    axis,
+    contact,
+    impact_pairs,
+    impacts,
+    robot,
+    rollouts,
+    sliding,
+    tosses,
+)
+from stiction.identify.kinds.contact_setup import ContactSetup
+from stiction.identify.kinds.impacts import ImpactSetup
+from stiction.identify.kinds.rollouts.export import export_rollouts
+from stiction.identify.recording import Recording, read_recording
+from stiction.identify.result import Identification
+from stiction.tables import Table, read_table
+
+LIBRARY = Path(__file__).parent / "library"
+
+Logs = Sequence[str | Path]
+
+
+def _recordings(logs: Logs, setup: ContactSetup) -> list[Recording]:
+    return [read_recording(log, setup) for log in logs]
+
+
+def _tables(logs: Logs, setup: Any) -> list[Table]:
+    return [read_table(Path(log), setup.units, setup.columns) for log in logs]
+
+
+def _only_log(logs: Logs, setup: Setup) -> Path:
+    if len(logs) != 1:
+        raise InputError(f"a setup of kind '{setup.kind}' takes one LOG, got {len(logs)}")
+    return Path(logs[0])
+
+
+def _one_table(logs: Logs, setup: Any) -> Table:
+    return read_table(_only_log(logs, setup), setup.units, setup.columns)
+
+
+def _tables_of_directory(logs: Logs, setup: ImpactSetup) -> dict[str, Table]:
+    log = _only_log(logs, setup)
+    if not log.is_dir():
+        raise InputError(f"`LOG` must be the directory of the tables, got '{log}'")
+    return {n: read_table(log / t.file, setup.units) for n, t in setup.tables.items()}
+
+
+class Kind(NamedTuple):
+    """A kind of setup.
+
+    Attributes:
+        setup: Its fields.
+        read: From logs on disk and a setup to what `identify` takes.
+        identify: From that and the setup to an `Identification`.
+        export: From an `Identification` to an engine's words, where there are any.
+        has_folder: Whether `identify` also takes the setup's folder and says what it does.
+    """
+
+    setup: type[Setup]
+    read: Callable[[Logs, Any], Any]
+    identify: Callable[..., Identification]
+    export: Callable[..., Export] | None = None
+    has_folder: bool = False
+
+
+KINDS = {
+    "contact": Kind(ContactSetup, _recordings, contact.identify, export_contact, has_folder=True),
+    "axis": Kind(axis.AxisSetup, _one_table, axis.identify),
+    "sliding": Kind(sliding.SlidingSetup, _one_table, sliding.identify),
+    "impacts": Kind(ImpactSetup, _tables_of_directory, impacts.identify),
+    "impact-pairs": Kind(impact_pairs.ImpactPairSetup, _one_table, impact_pairs.identify),
+    "tosses": Kind(tosses.TossSetup, _one_table, tosses.identify),
+    "rollouts": Kind(
+        rollouts.RolloutSetup, _tables, rollouts.identify, export_rollouts, has_folder=True
+    ),
+    "robot": Kind(robot.RobotSetup, _tables, robot.identify, has_folder=True),
+}
+
+
+def setup_names() -> list[str]:
+    """The names of the built-in setups."""
+    return sorted(path.stem for path in LIBRARY.glob("*.toml"))
+
+
+def read_setup(source: str | Path) -> tuple[Any, Path]:
+    """The setup of a TOML or YAML file or of a built-in name, and the folder it lies in."""
+    path = _find(source)
+    data = read_fields(path)
+    kind = str(data.get("kind", "contact"))
+    if kind not in KINDS:
+        raise unknown("kind of setup", kind, KINDS)
+    model = KINDS[kind].setup
+    try:
+        return model.model_validate(data), path.resolve().parent
+    except ValidationError as error:
+        raise InputError(explain(error, model)) from None
+
+
+def setup_text(source: str | Path) -> str:
+    """A setup as it is written."""
+    return _find(source).read_text(encoding="utf-8")
+
+
+def _find(source: str | Path) -> Path:
+    path = Path(source)
+    if path.suffix.lower() in (".toml", ".yaml", ".yml"):
+        return path
+    if str(source) not in setup_names():
+        raise unknown("setup or file", source, setup_names())
+    return LIBRARY / f"{source}.toml"
+
+
+def identify_logs(
+    logs: Logs,
+    setup: Setup,
+    folder: Path = Path(),
+    *,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Identification:
+    """Identify from logs on disk.
+
+    Args:
+        logs: Files, or directories that hold the files named in the setup. Of a contact setup each
+            is one test, of rollouts one or more of them; other kinds take one log.
+        setup: From `read_setup`.
+        folder: The setup's folder, for files of meshes and mechanisms.
+        tell: Called with what is being done.
+    """
+    kind = KINDS[setup.kind]
+    tell("reading")
+    data = kind.read(logs, setup)
+    if kind.has_folder:
+        return kind.identify(data, setup, folder, tell=tell)
+    return kind.identify(data, setup)
+
+
+def export(
+    found: Identification,
+    setup: Setup,
+    engine: str,
+    *,
+    mass: float | None = None,
+    folder: Path = Path(),
+) -> Export:
+    """What was identified in an engine's words, and the log replayed there.
+
+    Args:
+        found: From `identify_logs` or `identify`, with the same setup.
+        setup: Of kind "contact" or "rollouts".
+        engine: One of `FORMATS`.
+        mass: Of the body in the engine [kg]; if left out, that of the setup's inertia or 1 kg, of
+            rollouts that of the whole mechanism.
+        folder: The setup's folder, for files of meshes and mechanisms.
+    """
+    check_engine(engine, mass)
+    return _exporter(setup)(found, setup, engine, mass=mass, folder=folder)
+
+
+def check_export(setup: Setup, engine: str, mass: float | None) -> None:
+    """Refuse an export that cannot be made, before anything is computed."""
+    check_engine(engine, mass)
+    _exporter(setup)
+
+
+def _exporter(setup: Setup) -> Callable[..., Export]:
+    exporter = KINDS[setup.kind].export
+    if exporter is None:
+        kinds = " or ".join(f"'{name}'" for name, kind in KINDS.items() if kind.export)
+        raise InputError(f"`--export` needs a setup of kind {kinds}, got '{setup.kind}'")
+    return exporter

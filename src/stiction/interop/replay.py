@@ -1,0 +1,86 @@
+"""The wrenches that an engine's own contacts make of a given motion of a body over plates."""
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stiction._base.arrays import Float
+
+POINT = 1e-9  # m: radius of a corner in an engine that knows no points
+
+
+@dataclass(frozen=True)
+class ReplayPiece:
+    """What of the body an engine collides: a ball, or a cylinder.
+
+    Attributes:
+        plates: Numbers of the plates that it may meet.
+        center: In the body's frame [m].
+        radius: [m]; `POINT` for a corner.
+        half_length: Of a cylinder [m]; None for a ball.
+        axes: Of a cylinder: columns are its axes, the third along it.
+    """
+
+    plates: tuple[int, ...]
+    center: Float[np.ndarray, "3"]
+    radius: float
+    half_length: float | None = None
+    axes: Float[np.ndarray, "3 3"] | None = None
+
+
+@dataclass(frozen=True)
+class ReplayPlate:
+    """A flat plate fixed in the world.
+
+    Attributes:
+        origin: The middle of its surface [m].
+        axes: Columns are two directions in the plate and its normal, which points out of it.
+        half_size: Half its extent along the first two axes [m]; infinite where it does not end.
+        ends: Whether something passes beyond its edge, behind its surface.
+        parameters: Of a contact with it, by the engine's names.
+    """
+
+    origin: Float[np.ndarray, "3"]
+    axes: Float[np.ndarray, "3 3"]
+    half_size: Float[np.ndarray, "2"]
+    ends: bool
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ReplayScene:
+    """A rigid body of mass [kg] and the plates that it may touch."""
+
+    plates: tuple[ReplayPlate, ...]
+    pieces: tuple[ReplayPiece, ...]
+    mass: float
+
+
+@dataclass(frozen=True)
+class ReplayMotion:
+    """Pose and velocity of the body sample by sample, world axes, SI units."""
+
+    position: Float[np.ndarray, "n 3"]
+    rotation: Float[np.ndarray, "n 3 3"]
+    velocity: Float[np.ndarray, "n 3"]
+    angular_velocity: Float[np.ndarray, "n 3"]
+
+
+# Force and moment about the world's origin that the plates exert on the body, sample by sample.
+Replayer = Callable[[ReplayScene, ReplayMotion], Float[np.ndarray, "n 6"]]
+
+
+def replayer(engine: str) -> tuple[str, Replayer] | None:
+    """Name with version and function of an engine that is here and tells the force of a motion."""
+    if engine == "mujoco":
+        from stiction.interop.replay_mujoco import NAME, wrenches_in_mujoco
+
+        return NAME, wrenches_in_mujoco
+    if engine == "drake" and importlib.util.find_spec("pydrake") is not None:
+        from stiction.interop.replay_drake import NAME, wrenches_in_drake
+
+        return NAME, wrenches_in_drake
+    return None

@@ -1,0 +1,92 @@
+"""A machine of the core whose evaluator is MuJoCo: any model that it compiles."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from stiction.engines.assemble import Blueprint, Core
+from stiction.mujoco.equality import bonds_of
+from stiction.mujoco.joints import room_for
+from stiction.mujoco.library import address_of
+from stiction.mujoco.shapes import shapes_of
+
+# What MuJoCo is asked at every state, in this order: positions, velocities, forces.
+_FUNCTIONS = (
+    "mj_kinematics", "mj_comPos", "mj_tendon", "mj_makeM", "mj_factorM", "mj_transmission",
+    "mj_fwdVelocity", "mj_fwdActuation", "mj_fwdAcceleration",
+)  # fmt: skip
+_ARRAYS = (
+    "qpos", "qvel", "act", "act_dot", "xpos", "xquat", "subtree_com", "cvel", "cdof", "cdof_dot",
+    "M", "qfrc_smooth", "qfrc_bias", "qfrc_spring", "qfrc_damper", "qfrc_fluid", "actuator_force",
+    "energy",
+)  # fmt: skip
+
+
+def make_design(
+    model: mujoco.MjModel, data: mujoco.MjData, room: int, stages: int, unknowns: int
+) -> Blueprint:
+    """The design of a model, with room for so many contacts at once."""
+    core = Core()
+    M = core.layout.Machine()
+    M.tree, size_M, row, depth = _tree(core, model)
+    M.act = _actuators(core, model)
+    M.outer = _outer(core, model, data, size_M, row, depth)
+    M.pairs, first = room_for(core, model, room)
+    M.shapes = shapes_of(core, model, data, first)
+    M.bonds = bonds_of(core, model)
+    turns = [
+        int(model.jnt_qposadr[j]) + (3 if model.jnt_type[j] == 0 else 0)
+        for j in range(model.njnt)
+        if model.jnt_type[j] < 2
+    ]
+    rows = 3 * room + 2 * first
+    return Blueprint(core, M, size_M, rows, stages, unknowns, turns)
+
+
+def _tree(core: Core, model: mujoco.MjModel) -> tuple[Any, int, np.ndarray, np.ndarray]:
+    a, T = core.arrays, core.layout.Links()
+    T.nq, T.nv, T.n_links, T.n_joints = model.nq, model.nv, model.nbody, model.njnt
+    before = np.asarray(model.dof_parentid)
+    depth = np.zeros(model.nv, int)
+    for d, b in enumerate(before):
+        depth[d] = 0 if b < 0 else depth[b] + 1
+    row = np.cumsum([0, *(depth + 1)])[:-1]
+    first = np.where(model.body_dofnum > 0, model.body_dofadr, -1)
+    last = np.full(model.nbody, -1)
+    for b in range(1, model.nbody):
+        own = model.body_dofadr[b] + model.body_dofnum[b] - 1
+        last[b] = own if model.body_dofnum[b] else last[model.body_parentid[b]]
+    T.parent, T.root = a.whole(model.body_parentid), a.whole(model.body_rootid)
+    T.first_freedom, T.last_freedom = a.whole(first), a.whole(last)
+    T.kind = a.whole([0, *model.jnt_type])
+    T.at_q, T.at_v = a.whole([0, *model.jnt_qposadr]), a.whole([0, *model.jnt_dofadr])
+    T.before, T.depth, T.row = a.whole(before), a.whole(depth), a.whole(row)
+    T.gravity = core.reals.vec3(*map(float, model.opt.gravity))
+    T.stiffness = a.real(np.zeros(model.njnt + 1))
+    T.damping = a.real(np.zeros(model.nv))
+    T.spring_zero = a.real(np.zeros(model.nq))
+    return T, int(np.sum(depth + 1)), row, depth
+
+
+def _actuators(core: Core, model: mujoco.MjModel) -> Any:
+    A = core.layout.MotorArrays()
+    A.count, A.guards = model.nu, 0
+    return A
+
+
+def _outer(core: Core, model, data, size_M: int, row: np.ndarray, depth: np.ndarray) -> Any:
+    a, o = core.arrays, core.mujoco_layout.Outer()
+    o.model, o.data = model._address, data._address
+    o.functions = a.addresses([address_of(name) for name in _FUNCTIONS])
+    o.energy_function = address_of("mj_energyPos")
+    for name in _ARRAYS:
+        setattr(o, name, getattr(data, name).ctypes.data)
+    o.na, o.size_M = model.na, size_M
+    # An entry (d, b) of M lies so many places after the diagonal as there are freedoms between.
+    to = np.zeros(model.nC, int)
+    for d in range(model.nv):
+        for e in range(model.M_rowadr[d], model.M_rowadr[d] + model.M_rownnz[d]):
+            to[e] = row[d] + depth[d] - depth[model.M_colind[e]]
+    o.M_to = a.whole(to)
+    return o

@@ -1,0 +1,86 @@
+"""A chart as a matplotlib figure, to be saved beside the page."""
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from stiction.report.charts.chart import INK, SOFT, Chart, Panel, Timeline, colors_of
+from stiction.report.figures import COLORS, legend_beside, new_figure
+
+_STYLES = {
+    "line": {},
+    "dashed": {"ls": "--", "lw": 1.2},
+    "dotted": {"ls": ":", "lw": 1.2},
+    "dots": {"ls": "", "marker": ".", "ms": 4, "alpha": 0.7},
+    "steps": {"drawstyle": "steps-post"},
+}
+
+
+def draw(chart: Chart) -> Figure:
+    """All panels, one above the other."""
+    heights = [panel.height for panel in chart.panels]
+    size = (6.8, max(3.4, 0.9 + 1.9 * sum(heights)))
+    figure, axes = new_figure(
+        len(heights), sharex=True, squeeze=False, figsize=size, height_ratios=heights
+    )
+    for axis, panel in zip(axes[:, 0], chart.panels, strict=True):
+        draw_panel(axis, panel, chart)
+    axes[-1, 0].set_xlabel(chart.x_label)
+    if chart.until is not None and len(chart.x):
+        axes[-1, 0].set_xlim(float(chart.x[0]), chart.until)
+    return figure
+
+
+def draw_panel(axis, panel: Panel | Timeline, chart: Chart) -> None:
+    """One panel on given axes."""
+    axis.set_ylabel(panel.label)
+    axis.set_title(panel.title, loc="left")
+    if isinstance(panel, Timeline):
+        _draw_rows(axis, panel)
+    else:
+        _draw_lines(axis, panel, chart)
+
+
+def _draw_lines(axis, panel: Panel, chart: Chart) -> None:
+    for start, end in panel.spans:
+        axis.axvspan(start, end, color="0.93", lw=0)
+    for x in panel.marks:
+        axis.axvline(x, color=COLORS[1], lw=0.8, ls=":")
+    for name, y in panel.levels.items():
+        axis.axhline(y, color="0.4", lw=1, ls="--")
+        axis.annotate(name, (1, y), xycoords=("axes fraction", "data"), fontsize=8,
+                      ha="right", va="bottom", color="0.4")  # fmt: skip
+    colors = [_color(c) for c in colors_of(panel.lines)]
+    if panel.stacked:
+        axis.stackplot(
+            chart.x,
+            [line.y for line in panel.lines],
+            labels=[line.name for line in panel.lines],
+            colors=colors,
+            alpha=0.6,
+            lw=0,
+        )
+    else:
+        for line, color in zip(panel.lines, colors, strict=True):
+            x = chart.x if line.x is None else line.x
+            axis.plot(x, line.y, color=color, label=line.name, **_STYLES[line.style])
+    if (limits := panel.range()) is not None:
+        axis.set_ylim(*limits)
+    if any(line.name for line in panel.lines):
+        legend_beside(axis)
+
+
+def _draw_rows(axis, panel: Timeline) -> None:
+    for i, (starts, ends, states) in enumerate(panel.rows.values()):
+        for state, (_, color) in panel.states.items():
+            here = states == state
+            bars = list(zip(starts[here], (ends - starts)[here], strict=True))
+            axis.broken_barh(bars, (i - 0.35, 0.7), color=_color(color), lw=0)
+    axis.set_yticks(range(len(panel.rows)), list(panel.rows))
+    axis.invert_yaxis()
+    axis.grid(False)
+    patches = [Patch(color=_color(color), label=name) for name, color in panel.states.values()]
+    axis.legend(handles=patches, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def _color(number: int) -> str:
+    return {INK: "0.2", SOFT: "0.85"}.get(number) or COLORS[number % len(COLORS)]

@@ -1,0 +1,94 @@
+"""The way of a run through its events: samples alone would cut the corners of a bounce."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stiction._base.arrays import Float, Int
+from stiction.engines import Trajectory, places_at
+
+_SAME = 1e-12  # s: a sample as near as this to an event is the event
+
+
+class RunPath(NamedTuple):
+    """States in order of time. An event is there twice: before and after what happened.
+
+    Attributes:
+        time: [s].
+        q: Configurations.
+        v: Velocities.
+        sample: The last sample at or before each.
+    """
+
+    time: Float[np.ndarray, "n"]
+    q: Float[np.ndarray, "n nq"]
+    v: Float[np.ndarray, "n nv"]
+    sample: Int[np.ndarray, "n"]
+
+    def thinned(self, most: int) -> "RunPath":
+        """At most so many of the states, spread evenly, with the first and the last."""
+        if len(self.time) <= most:
+            return self
+        kept = np.unique(np.linspace(0, len(self.time) - 1, most).astype(int))
+        return RunPath(*(x[kept] for x in self))
+
+
+def finite_samples(run: Trajectory) -> np.ndarray:
+    """Which samples have a finite state and energy: those before a run failed."""
+    return np.isfinite(np.asarray(run.energy)) & np.isfinite(np.asarray(run.q)).all(axis=1)
+
+
+def event_count(run: Trajectory) -> int:
+    """How many events the run's list has."""
+    return 0 if run.log is None else min(int(run.n_events), len(run.log.time) - 1)
+
+
+def through_events(run: Trajectory) -> RunPath:
+    """The finite samples of a run, and its events between them."""
+    kept = np.flatnonzero(finite_samples(run))
+    time, q, v = (np.asarray(x)[kept] for x in (run.time, run.q, run.v))
+    n = event_count(run)
+    if n == 0 or kept.size == 0:
+        return RunPath(time, q, v, kept)
+    log = run.log
+    at, places, before, after = (
+        np.asarray(x)[:n] for x in (log.time, log.q, log.v_before, log.v_after)
+    )
+    known = np.isfinite(at) & np.isfinite(places).all(axis=1) & (at <= time[-1])
+    at, places, before, after = at[known], places[known], before[known], after[known]
+    # Samples at an event's own time are left to the event.
+    near = np.searchsorted(at, time - _SAME)
+    own = (near < len(at)) & (np.abs(at[np.minimum(near, len(at) - 1)] - time) <= _SAME)
+    own[-1] = False  # the end is always there
+    times = np.concatenate([time[~own], np.repeat(at, 2)])
+    order = np.argsort(times, kind="stable")
+    states = np.concatenate([q[~own], np.repeat(places, 2, axis=0)])[order]
+    speeds = np.stack([before, after], axis=1).reshape(-1, v.shape[1])
+    times = times[order]
+    held = kept[np.clip(np.searchsorted(time, times, side="right") - 1, 0, len(time) - 1)]
+    return RunPath(times, states, np.concatenate([v[~own], speeds])[order], held)
+
+
+def world_impulses(run: Trajectory) -> Float[np.ndarray, "n 7"]:
+    """Impulses of impacts: time, point and impulse on the body, in the world [s, m, N s]."""
+    n = event_count(run)
+    if n == 0 or run.contacts is None:
+        return np.empty((0, 7))
+    log = run.log
+    hits = np.flatnonzero(np.asarray(log.impact)[:n])
+    if hits.size == 0:
+        return np.empty((0, 7))
+    time, q, impulse = (np.asarray(x)[hits] for x in (log.time, log.q, log.impulse))
+    point, frame = places_at(run, time, q)
+    vectors = np.einsum("end,endx->enx", impulse, frame)
+    event, contact = np.nonzero(np.abs(impulse).max(axis=-1) > 0)
+    return np.column_stack([time[event], point[event, contact], vectors[event, contact]])
+
+
+def sampled_forces(run: Trajectory, path: RunPath) -> np.ndarray | None:
+    """Contact points and forces along a path; None without contacts."""
+    if run.contacts is None:
+        return None
+    point, frame = places_at(run, path.time, path.q)
+    force = np.einsum("end,endx->enx", np.asarray(run.force)[path.sample], frame)
+    return np.concatenate([point, force], axis=-1)

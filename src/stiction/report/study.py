@@ -1,0 +1,339 @@
+"""What a study leaves behind besides its results: a summary, tables, figures and a page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stiction._base.errors import RunError
+from stiction.report.output import OutputDirectory
+from stiction.report.page import Report
+from stiction.studies import Study, basins, outcome_of, sobol_indices
+from stiction.studies.outcomes import numbers_of, usual_outcomes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from stiction.studies import RandomModels
+
+_MOST_FAILURES = 100  # in the table; the results have the messages of all
+_MOST_BASINS = 12  # with a colour of their own
+_BINS = 40
+
+
+def summarize_study(study: Study, shown: list[str]) -> dict[str, Any]:
+    """The answers of a study, as plain data."""
+    dataset, progress = study.dataset(), study.progress
+    shown = shown or usual_outcomes(dataset)
+    summary: dict[str, Any] = {
+        "cases": progress.cases,
+        "done": progress.done,
+        "failed": progress.failed,
+        "complete": study.complete,
+        "dims": study.design.dims,
+        "varied": {name: list(paths) for name, paths in study.design.targets.items()},
+        "results": study.path,
+        "outcomes": {name: _distribution(outcome_of(dataset, name).values) for name in shown},
+        "sobol": {},
+        "failures": study.failures(_MOST_FAILURES),
+    }
+    if study.stop is not None:
+        answer = study.ask()
+        summary["ask"] = {"question": study.stop.question.text, **answer.to_json()}
+        if study.stop.width is not None:
+            summary["ask"] |= {"width": study.stop.width, "reached": study.watch.narrow}
+    if study.design.sampler == "saltelli":
+        numbers = list(study.design.targets)
+        for name in shown:
+            try:
+                indices = sobol_indices(outcome_of(dataset, name), numbers)
+            except RunError as error:
+                summary["sobol"][name] = [{"note": str(error)}]
+                continue
+            summary["sobol"][name] = [vars(index) for index in indices]
+    if "final_mode" in dataset and progress.done > progress.failed:
+        summary["basins"] = basins(dataset)[1]
+    return summary
+
+
+def _distribution(values: np.ndarray) -> dict[str, Any]:
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return {"cases": 0}
+    low, middle, high = np.quantile(known, [0.05, 0.5, 0.95])
+    return {
+        "cases": int(known.size),
+        "mean": float(known.mean()),
+        "std": float(known.std()),
+        "min": float(known.min()),
+        "5 %": float(low),
+        "median": float(middle),
+        "95 %": float(high),
+        "max": float(known.max()),
+    }
+
+
+def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """A study in a few lines: what, how much."""
+    size = " x ".join(f"{n} {name}" for name, n in summary["dims"].items())
+    lines = [("cases", f"{summary['done']} of {summary['cases']} done ({size})")]
+    if summary["failed"]:
+        lines.append(("failed", str(summary["failed"])))
+    if ask := summary.get("ask"):
+        p, low, high = ask["probability"], ask["low"], ask["high"]
+        text = f"{p:.4g}" if np.isfinite(p) else "unknown"
+        text += f", {100 * ask['confidence']:g} % interval {low:.4g} to {high:.4g}"
+        lines.append((f"probability of {ask['question']}", f"{text}, from {ask['cases']} cases"))
+        if ask.get("reached") is False:
+            lines.append(("note", f"the interval is still wider than {ask['width']:g}: more cases"))
+    for name, d in summary["outcomes"].items():
+        if d["cases"]:
+            text = f"{d['median']:.5g} ({d['5 %']:.5g} to {d['95 %']:.5g} in 90 %)"
+            lines.append((name, text))
+    lines.append(("results", str(summary["results"])))
+    return lines
+
+
+def index_rows(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Sobol indices as people read them."""
+    if "note" in rows[0]:
+        return rows
+
+    def cell(row: dict[str, Any], key: str) -> str:
+        low, high = row[f"{key}_interval"]
+        return f"{row[key]:.3f} ({low:.3f} to {high:.3f})"
+
+    return [
+        {
+            "number": row["number"],
+            "first order": cell(row, "first"),
+            "total": cell(row, "total"),
+            "rows": str(row["rows"]),
+        }
+        for row in rows
+    ]
+
+
+def write_study(
+    study: Study, summary: dict[str, Any], title: str, directory: OutputDirectory
+) -> Path:
+    """Write the answers of a study; return the report's path."""
+    from stiction.report.figures import add_figures
+
+    directory.json("summary.json", summary)
+    if summary["failures"]:
+        directory.csv("failures.csv", summary["failures"])
+    report = Report(f"Study: {title}")
+    report.table([{"quantity": k, "value": v} for k, v in story(summary)])
+    if not summary["complete"] and not summary.get("ask", {}).get("reached"):
+        report.text("The study is not complete: the same command does the cases that are missing.")
+    _varied(report, study)
+    figures = _figures(study, summary)
+    if figures:
+        report.heading("Figures")
+        add_figures(report, directory, figures)
+    for name, rows in summary["sobol"].items():
+        report.heading(f"What matters for {name}")
+        report.text(
+            "First-order index: the share of the variance that goes away when the number is known."
+            " Total index: the share that stays when all others are."
+        )
+        report.table(index_rows(rows))
+    if rows := summary.get("basins"):
+        report.heading("Where it comes to rest")
+        report.table(rows)
+    report.heading("Outcomes")
+    report.table([{"outcome": n, **d} for n, d in summary["outcomes"].items()])
+    if summary["failures"]:
+        report.heading("Cases that failed")
+        if summary["failed"] > len(summary["failures"]):
+            report.text(f"The first {len(summary['failures'])} of {summary['failed']}.")
+        report.table(summary["failures"])
+    return directory.page(report)
+
+
+def _varied(report: Report, study: Study) -> None:
+    report.heading("What varies")
+    design = study.design
+    rows = [
+        {"number": a.name, "field": ", ".join(a.paths), "how": _values(a.values)}
+        for a in design.axes
+    ]
+    for draw in design.draws:
+        how = str(getattr(draw, "distribution", "drawn by an identification's covariance"))
+        rows += [
+            {"number": n, "field": ", ".join(paths), "how": how}
+            for n, paths in draw.targets.items()
+        ]
+    rows += [{"number": n, "field": n, "how": "table"} for n in design.table]
+    report.table(rows)
+
+
+def _values(values: tuple[Any, ...]) -> str:
+    if len(values) <= 6:
+        return ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in values)
+    return f"{values[0]:.6g} to {values[-1]:.6g} in {len(values)}"
+
+
+def _figures(study: Study, summary: dict[str, Any]) -> dict[str, tuple["Figure", str]]:
+    dataset = study.dataset()
+    numbers = numbers_of(study.design, dataset)
+    figures: dict[str, tuple[Figure, str]] = {}
+    for name in summary["outcomes"]:
+        outcome = outcome_of(dataset, name)
+        if not np.isfinite(outcome.values).any():
+            continue
+        file = name.replace(".", "-")
+        if numbers:
+            figure, caption = _map(dataset, outcome, numbers[:2])
+            figures[f"map-{file}"] = figure, caption
+        figures[f"distribution-{file}"] = (
+            _histogram(outcome),
+            f"Distribution of {name}; dashed: median, and 90 % of the cases between the dots",
+        )
+    if summary["sobol"]:
+        known = {n: rows for n, rows in summary["sobol"].items() if "number" in rows[0]}
+        if known:
+            figures["sobol"] = _indices(known), "Sobol indices with 95 % intervals"
+    if summary.get("basins") and numbers:
+        kinds, rows = basins(dataset)
+        figures["basins"] = (
+            _map_of_basins(dataset, kinds, rows, numbers[:2]),
+            "Where cases come to rest; white: failed or not done",
+        )
+    return figures
+
+
+def _label(dataset: Any, name: str) -> str:
+    field = dataset[name].attrs.get("field", "") if name in dataset else ""
+    return field.split(",")[0] or name
+
+
+def _unit(outcome: Any) -> str:
+    unit = outcome.attrs.get("units", "")
+    return f"{outcome.name} [{unit}]" if unit and unit != "1" else str(outcome.name)
+
+
+def _map(dataset: Any, outcome: Any, numbers: list[str]) -> tuple["Figure", str]:
+    """An outcome over one or two of the varied numbers, averaged over what else varies."""
+    from stiction.report.figures import new_figure
+
+    figure, axis = new_figure()
+    unit = _unit(outcome)
+    on_grid = all(n in outcome.dims for n in numbers)
+    others = [d for d in outcome.dims if d not in numbers]
+    mean = outcome.mean(others, skipna=True) if on_grid and others else outcome
+    averaged = f", averaged over {', '.join(map(str, others))}" if on_grid and others else ""
+    if len(numbers) == 1:
+        x = np.broadcast_to(_along(dataset, numbers[0], mean), mean.shape)
+        axis.plot(np.ravel(x), np.ravel(mean), "o-" if on_grid else ".", ms=3)
+        axis.set(xlabel=_label(dataset, numbers[0]), ylabel=unit)
+        return figure, f"{outcome.name} over {numbers[0]}{averaged}"
+    a, b = numbers
+    if on_grid:
+        drawn = axis.pcolormesh(dataset[a], dataset[b], mean.transpose(b, a), shading="nearest")
+    else:
+        x, y = (np.broadcast_to(_along(dataset, n, mean), mean.shape) for n in numbers)
+        good = np.isfinite(mean.values)
+        drawn = axis.scatter(x[good], y[good], c=mean.values[good], s=_size(good))
+    figure.colorbar(drawn, ax=axis, label=unit)
+    axis.set(xlabel=_label(dataset, a), ylabel=_label(dataset, b))
+    axis.grid(False)
+    return figure, f"{outcome.name} over {a} and {b}{averaged}"
+
+
+def _along(dataset: Any, name: str, like: Any) -> np.ndarray:
+    """A varied number, in the shape of an outcome."""
+    return dataset[name].broadcast_like(like).transpose(*like.dims).values
+
+
+def _size(good: np.ndarray) -> float:
+    """Of a point, where there are so many."""
+    return float(np.clip(2e4 / max(good.sum(), 1), 1, 20))
+
+
+def _map_of_basins(dataset: Any, kinds: Any, rows: list[dict], numbers: list[str]) -> "Figure":
+    from matplotlib.colors import ListedColormap
+
+    from stiction.report.figures import COLORS, legend_beside, new_figure
+
+    figure, axis = new_figure(figsize=(8.4, 4.2))
+    colors = [*COLORS, "0.4", "0.6", "0.75", "0.88"][:_MOST_BASINS]
+    n = min(len(rows), _MOST_BASINS)
+    shown = np.where(kinds.values < 0, np.nan, np.minimum(kinds.values, n - 1))
+    others = [d for d in kinds.dims if d not in numbers]
+    whole = len(numbers) == 2 and not others
+    scale = {"cmap": ListedColormap(colors[:n]), "vmin": -0.5, "vmax": n - 0.5}
+    if whole:
+        values = kinds.copy(data=shown).transpose(numbers[1], numbers[0])
+        axis.pcolormesh(
+            dataset[numbers[0]], dataset[numbers[1]], values, shading="nearest", **scale
+        )
+    else:
+        x = _along(dataset, numbers[0], kinds)
+        y = _along(dataset, numbers[1], kinds) if len(numbers) == 2 else shown
+        good = np.isfinite(shown)
+        axis.scatter(x[good], y[good], c=shown[good], s=_size(good), **scale)
+    for row in rows[:n]:
+        last = row["basin"] == n - 1 < len(rows) - 1
+        what = "others" if last else f"{row['what']}"
+        words = what if len(what) <= 44 else f"{what[:41]}…"
+        axis.plot([], [], "s", color=colors[row["basin"]], label=f"{words} ({row['cases']})")
+    legend_beside(axis)
+    axis.set(xlabel=_label(dataset, numbers[0]))
+    axis.set(ylabel=_label(dataset, numbers[1]) if len(numbers) == 2 else "basin")
+    axis.grid(False)
+    return figure
+
+
+def _histogram(outcome: Any) -> "Figure":
+    from stiction.report.figures import new_figure
+
+    figure, axis = new_figure(figsize=(6.4, 3.0))
+    values = outcome.values[np.isfinite(outcome.values)]
+    axis.hist(values, bins=min(_BINS, max(5, int(np.sqrt(values.size)))))
+    low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
+    axis.axvline(middle, ls="--", color="0.2", lw=1.2)
+    axis.plot([low, high], [0, 0], "o", color="0.2", clip_on=False, ms=5)
+    axis.set(xlabel=_unit(outcome), ylabel="cases")
+    return figure
+
+
+def _indices(found: dict[str, list[dict[str, Any]]]) -> "Figure":
+    from stiction.report.figures import legend_above, new_figure
+
+    count = max(len(rows) for rows in found.values())
+    size = (6.8, 1.0 + len(found) * (0.5 + 0.42 * count))
+    figure, axes = new_figure(len(found), squeeze=False, sharex=True, figsize=size)
+    for axis, (name, rows) in zip(axes[:, 0], found.items(), strict=True):
+        rows = rows[::-1]
+        for shift, key in ((0.18, "first"), (-0.18, "total")):
+            place = np.arange(len(rows)) + shift
+            value = np.array([row[key] for row in rows])
+            low, high = np.array([row[f"{key}_interval"] for row in rows]).T
+            spread = np.maximum([value - low, high - value], 0)
+            word = "first order" if key == "first" else "total"
+            axis.barh(place, value, 0.34, xerr=spread, label=word, ecolor="0.3", capsize=2)
+        axis.set_yticks(np.arange(len(rows)), [row["number"] for row in rows])
+        axis.set_title(name, loc="left")
+        axis.axvline(0, color="0.3", lw=0.8)
+    legend_above(axes[0, 0])
+    axes[-1, 0].set_xlabel("share of the variance")
+    return figure
+
+
+def write_models(models: "RandomModels", directory: OutputDirectory) -> None:
+    """Write a model file for each case, and what differs between them as arrays."""
+    digits = len(str(models.design.count - 1))
+    for number, text in enumerate(models.texts()):
+        directory.text(f"model-{number:0{digits}d}.xml", text)
+    values = {name: np.asarray(v) for name, v in models.values().items()}
+    for name, arrays in (("models.npz", models.arrays), ("drawn.npz", values)):
+        with directory.file(name) as path, path.open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+    columns = {n: v for n, v in values.items() if v.ndim == 1}
+    rows = [
+        {"model": k, **{n: v[k].item() for n, v in columns.items()}}
+        for k in range(models.design.count)
+    ]
+    directory.csv("drawn.csv", rows)

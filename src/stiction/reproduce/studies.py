@@ -1,0 +1,230 @@
+"""Where documents and project differ: what is open, varied until the document's result appears.
+
+Not figures of a document: each study asks which choice of what a document leaves open, or which
+departure from what it prints, gives what it says. The findings are in docs/differences.md.
+"""
+
+from functools import partial
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from stiction.report.figures import COLORS, new_figure
+from stiction.reproduce.flickinger_energy import bent
+from stiction.reproduce.flickinger_oblique import MU_STATIC, first_map
+from stiction.reproduce.flickinger_runs import BENT, NO_CONTROL, pendulum
+from stiction.reproduce.registry import (
+    Check,
+    Document,
+    Reproduction,
+    check_below,
+    check_close,
+    check_more,
+)
+
+item = Document("studies").item
+MASS, WIDTH = 4.04, 0.05  # of a bar, of 1 m
+NEARER = "mechanism.edits.body.bar_a.pos=[0,0,1.4]"
+UNIFORM = (1 + WIDTH**2) / 12  # central moment of inertia over m L²
+
+
+# ------------------------------------------------------------- the first impacts of the pendulum
+
+
+def _inertia(ratio: float) -> list[str]:
+    """Bars as heavy and as long, but so wide that m (L² + w²) / 12 is `ratio` m L²."""
+    half = np.sqrt(12 * ratio - 1) / 2
+    return [
+        setting
+        for bar in ("bar_a", "bar_b")
+        for setting in (
+            f"mechanism.edits.geom.{bar}.size=[0.5,0.005,{half}]",
+            f"mechanism.edits.geom.{bar}.mass={MASS}",
+        )
+    ]
+
+
+def _gains(ratio: float) -> tuple[float, float, float, float]:
+    """Energy gained at the first and second impact of Figure 3.4, and at the first and at most
+    at a later one of Figure 5.14 [J]."""
+    level = pendulum(1.0, NO_CONTROL, "until=3.5", *_inertia(ratio)).gains
+    folded = pendulum(1.0, NO_CONTROL, BENT, "until=5", *_inertia(ratio)).gains
+    return level[0], level[1], folded[0], folded[1:].max()
+
+
+@item("Study 1")
+def first_impacts() -> Reproduction:
+    ratios = np.array([UNIFORM, 0.1, 0.11, 0.12, 0.13, 0.144, 0.155, 0.17, 0.2, 0.25, 0.3, 1 / 3])
+    found = np.array([_gains(float(r)) for r in ratios])
+    figure, axis = new_figure(figsize=(7.0, 4.2))
+    names = ("level start, first impact", "level start, second", "bent start, first",
+             "bent start, largest later")  # fmt: skip
+    for values, name in zip(found.T, names, strict=True):
+        axis.plot(ratios, np.clip(values, -40, 40), ".-", label=name)
+    axis.axhline(0, color="0.5", lw=0.8)
+    axis.axvline(UNIFORM, color="0.6", ls=":", lw=1)
+    axis.annotate(" uniform bars", (UNIFORM, -38), fontsize=8)
+    axis.set(xlabel="central moment of inertia of a bar / m L²", ylabel="energy gained [J]")
+    axis.legend(fontsize=8)
+    says = (found[:, 0] <= 0) & (found[:, 1] > 0) & (found[:, 2] > 0) & (found[:, 3] <= 0)
+    nearer = pendulum(1.0, NO_CONTROL, "until=3.5", NEARER).gains
+    return Reproduction(
+        figure,
+        table=[
+            {"I / m L²": f"{r:.4f}"} | {n: f"{v:+.2f}" for n, v in zip(names, row, strict=True)}
+            for r, row in zip(ratios, found, strict=True)
+        ],
+        checks=[
+            check_close("uniform bars: the first impact gains [J]", found[0, 0], 14.309, 1e-2),
+            Check("some inertia meets all four", bool(says.any()), ratios[says].tolist()),
+            Check("uniform bars do not", not says[0]),
+            Check("with the ground 0.1 m nearer the first loses and the second gains [J]",
+                  bool(nearer[0] < 0 < nearer[1]), nearer[:2].tolist()),
+        ],
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------- what sticking on a slope needs
+
+
+def stick_friction(slope: np.ndarray, along: float, upright: float, e: float, exact: bool):
+    """μ_f of the first wheel, and the limit of μ for fast slip, at slopes [rad].
+
+    Wheels of 2 kg with semi-axes `along` the bar and `upright`, on the ends of a bar of 1 kg:
+    the inverse mass of a wheel's centre is 1/5 along the bar and 1/5 + 3/13 across it, whatever
+    the bar's length. The contact point is exact, or straight below the centre.
+    """
+    n = np.stack([np.sin(slope), np.cos(slope)])
+    t = np.stack([np.cos(slope), -np.sin(slope)])
+    size = np.stack([np.full_like(slope, along), np.full_like(slope, upright)])
+    r = -(size**2) * n / np.sqrt(np.sum((size * n) ** 2, axis=0))
+    r = r if exact else np.stack([np.zeros_like(slope), -size[1]])
+    spin = np.stack([-r[1], r[0]])
+    inertia = 2 * (along**2 + upright**2) / 4
+    inverse = np.diag([1 / 5, 1 / 5 + 3 / 13])
+
+    def W(a, b):
+        return np.einsum("in,ij,jn->n", a, inverse, b) + (a * spin).sum(0) * (b * spin).sum(0) / (
+            inertia
+        )
+
+    u_t, u_n = np.sin(slope), -np.cos(slope)  # of a fall at 1 m/s
+    det = W(t, t) * W(n, n) - W(t, n) ** 2
+    p_t = (-W(n, n) * u_t + W(t, n) * (1 + e) * u_n) / det
+    p_n = (W(t, n) * u_t - W(t, t) * (1 + e) * u_n) / det
+    return np.abs(p_t) / p_n, W(n, n) / np.abs(W(t, n))
+
+
+@item("Study 2")
+def sticking_on_slopes() -> Reproduction:
+    degrees = np.linspace(1, 45, 89)
+    figure, panels = new_figure(1, 2, figsize=(10.0, 4.0), sharey=True)
+    shapes = {"short axis upright": (0.5, 0.25), "long axis upright": (0.25, 0.5)}
+    table = []
+    for axis, (shape, size) in zip(panels, shapes.items(), strict=True):
+        for exact, color in ((True, COLORS[0]), (False, COLORS[1])):
+            name = "exact contact point" if exact else "straight below the centre"
+            ends = [stick_friction(np.radians(degrees), *size, e, exact)[0] for e in (0.0, 1.0)]
+            axis.fill_between(degrees, *ends, color=color, alpha=0.35, lw=0, label=f"{name}, e 0-1")
+            at = np.radians([15.0, 30.0, 45.0])
+            (low, limit), (high, _) = (stick_friction(at, *size, e, exact) for e in (0.0, 1.0))
+            table.append(
+                {"wheels": shape, "contact": name, "limit at 15°": f"{limit[0]:.2f}"}
+                | {
+                    f"μ_f at {d}°": f"{a:.2f} to {b:.2f}"
+                    for d, a, b in zip((15, 30, 45), low, high, strict=True)
+                }
+            )
+        axis.axhline(MU_STATIC, color="0.4", ls="--", lw=1)
+        axis.set(xlabel="slope [degrees]", title=shape, ylim=(0, 1.1))
+    panels[0].set_ylabel("friction that sticking needs, μ_f")
+    panels[0].legend(fontsize=8)
+    at, tall = np.radians([15.0, 30.0, 45.0]), partial(stick_friction, along=0.25, upright=0.5)
+    low, high = (tall(at, e=e, exact=True)[0] for e in (1.0, 0.0))
+    below = float(tall(at[:1], e=1.0, exact=False)[1][0])
+    engine = float(first_map(45, 0.5, np.zeros(1)).mu_stick[0])
+    flat = stick_friction(at[2:], 0.5, 0.25, 1.0, True)[0][0]
+    return Reproduction(
+        figure,
+        table,
+        checks=[
+            check_close("μ_f at 45° by the closed form and by the engine", engine,
+                        float(tall(at[2:], e=0.5, exact=True)[0][0]), 1e-9),
+            check_below("long axis upright: sticks at 30° for every e", float(high[1]), MU_STATIC),
+            check_more("and at 45° for none", float(low[2]), MU_STATIC),
+            check_below("short axis upright: would stick at 45°", float(flat), MU_STATIC),
+            check_close("contact straight below the centre: limit at 15°", below, 1.5, 0.05),
+        ],
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------ heights of the jumping leg
+
+GUESS, OPTIMIZED = (0, 0, 0, 0, 0.09, -0.61), (0.52, -0.5, -0.46, 0.15, 0.03, 0.67)  # Table 6.2
+COXA, FEMUR, TIBIA = 0.03, 0.0646, 0.09  # Table 2.3 [m]
+AXES = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # N1, N2, N3 in x, y, z
+
+
+def body_height(angles: tuple[float, ...], hip: float, *, fixed: bool = True) -> float:
+    """Height of the body's centre above the foot [m].
+
+    Args:
+        angles: Of the body about N1, N2, N3, of the coxa, the femur and the tibia [rad].
+        hip: How far the coxa's axis is from the body's centre, towards +N1 [m].
+        fixed: Whether the body turns about axes fixed in space, or in itself.
+    """
+    turns = [Rotation.from_rotvec(q * a) for q, a in zip(angles[:3], AXES, strict=True)]
+    body = turns[2] * turns[1] * turns[0] if fixed else turns[0] * turns[1] * turns[2]
+    femur, tibia = angles[4], angles[4] + angles[5]
+    x = FEMUR * np.sin(femur) + TIBIA * np.sin(tibia)
+    z = COXA + FEMUR * np.cos(femur) + TIBIA * np.cos(tibia)
+    leg = Rotation.from_rotvec([0, 0, angles[3]]).apply([x, 0, -z])
+    return float(-body.apply(np.array([hip, 0, 0]) + leg)[2])
+
+
+@item("Study 3")
+def heights_of_the_leg() -> Reproduction:
+    hips = np.linspace(-0.06, 0.06, 121)
+    figure, axis = new_figure()
+    for fixed, name in ((True, "turned about axes fixed in space"), (False, "in the body")):
+        heights = [body_height(OPTIMIZED, h, fixed=fixed) for h in hips]
+        axis.plot(hips, heights, label=f"optimised, {name}")
+    axis.plot(hips, [body_height(GUESS, h) for h in hips], label="guess")
+    for height in (0.17, 0.18):
+        axis.axhspan(height - 0.005, height + 0.005, color="0.5", alpha=0.25, lw=0)
+    axis.set(xlabel="hip in front of the body's centre, towards +N1 [m]")
+    axis.set_ylabel("height of the body's centre [m]")
+    axis.legend(fontsize=8)
+    behind = max(body_height(OPTIMIZED, -0.04, fixed=f) for f in (True, False))
+    return Reproduction(
+        figure,
+        checks=[
+            check_close("guess, printed 0.17 m [m]", body_height(GUESS, 0.04), 0.17, 0.005),
+            check_close("optimised, printed 0.18 m [m]", body_height(OPTIMIZED, 0.04), 0.18, 0.005),
+            check_below("with the hip on the other side: at most [m]", behind, 0.175),
+        ],
+    )
+
+
+# ------------------------------------------------------ when the bound on energy is asked for
+
+
+@item("Study 4")
+def order_of_tests() -> Reproduction:
+    run = bent(1.0)
+    slips = [e for e in run.impacts if abs(e.velocity_after[0]) > 1e-9]
+    left = [e.kinetic_after / e.kinetic_before for e in slips]
+    rows = [
+        {"t [s]": f"{e.time:.3f}", "tip": "slips" if e in slips else "sticks",
+         "T before [J]": f"{e.kinetic_before:.2f}", "T after [J]": f"{e.kinetic_after:.2f}"}
+        for e in run.impacts
+    ]  # fmt: skip
+    return Reproduction(
+        table=rows,
+        checks=[
+            check_more("impacts of Figure 5.15 (a) that slip", len(slips), 0),
+            check_below(
+                "(5.9) would not bind at any of them: T⁺ / T⁻ at most", max(left), 1 - 1e-6
+            ),
+        ],
+    )

@@ -1,0 +1,19 @@
+"""What the folder has for others."""
+
+from stiction.scenes.impact import ImpactState as ImpactState
+from stiction.scenes.impact import find_impact as find_impact
+from stiction.scenes.impact import resolve_by_all as resolve_by_all
+from stiction.scenes.laws import law_of as law_of
+from stiction.scenes.laws import rigid_law as rigid_law
+from stiction.scenes.library import load as load
+from stiction.scenes.library import scene_names as scene_names
+from stiction.scenes.motions import SceneState as SceneState
+from stiction.scenes.motions import motions_at as motions_at
+from stiction.scenes.read import parse_settings as parse_settings
+from stiction.scenes.read import read_scenario as read_scenario
+from stiction.scenes.recorded import read_run as read_run
+from stiction.scenes.recorded import run_dataset as run_dataset
+from stiction.scenes.recorded import scenario_text as scenario_text
+from stiction.scenes.run import Scene as Scene
+from stiction.scenes.run import scene as scene
+from stiction.scenes.scenario import Scenario as Scenario

@@ -1,0 +1,149 @@
+"""A run on disk: written so that it can be read again as the same `Trajectory`, events and all.
+
+A run's directory holds its `trajectory.nc` and its `scenario.yaml`. The dataset is that of
+`Trajectory.to_dataset` with the list of events: a variable `event.NAME` for each field of the log.
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+import yaml
+
+from stiction._base.errors import InputError
+from stiction.engines import RESULTS, Compliance, Origin, Trajectory
+from stiction.engines.event_log import EventLog
+from stiction.scenes.library import LIBRARY
+from stiction.scenes.read import read_scenario
+from stiction.scenes.run import Scene
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+DATA, SCENARIO = "trajectory.nc", "scenario.yaml"  # the files of a run
+_LOG = "event."  # begins the names of the log's variables
+_SAME = {  # fields of a trajectory by the names of their variables
+    "time": "time", "q": "q", "v": "v", "effort": "effort", "kinetic": "kinetic_energy",
+    "potential": "potential_energy", "actuator_work": "actuator_work",
+    "damping_loss": "damping_loss",
+}  # fmt: skip
+_OF_CONTACT = {
+    "friction_loss": "friction_loss", "impact_loss": "impact_loss", "support_work": "support_work",
+    "force": "contact_force", "modes": "mode",
+}  # fmt: skip
+
+
+def scenario_text(scene: Scene) -> str:
+    """The scenario as YAML that means the same wherever it lies.
+
+    A built-in model is written out; other files are named by their full path.
+    """
+    data = scene.scenario.model_dump(mode="json", exclude_unset=True)
+    folder = scene.folder.resolve()
+
+    def anchor(table: dict[str, Any] | None, key: str) -> None:
+        name = (table or {}).get(key)
+        if not isinstance(name, str) or name.lstrip().startswith("<"):
+            return
+        path = folder / name
+        inside = path.parent == LIBRARY and path.suffix == ".xml"
+        assert table is not None
+        table[key] = path.read_text("utf-8") if inside else str(path)
+
+    anchor(data["mechanism"], "file")
+    anchor(data.get("track"), "file")
+    anchor((data.get("ground") or {}).get("field"), "heights")
+    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+
+
+def run_dataset(run: Trajectory) -> "xr.Dataset":
+    """The run with names and units, and its list of events."""
+    dataset = run.to_dataset().assign_attrs(
+        drift=np.asarray(run.drift), result_number=np.asarray(run.result._value)
+    )
+    if run.log is None:
+        return dataset
+    count = min(int(run.n_events), len(run.log.time) - 1)
+    found = {}
+    for path, values in jax.tree_util.tree_flatten_with_path(run.log)[0]:
+        name = _LOG + ".".join(key.name for key in path)
+        array = np.asarray(values)[: count + 1]  # one more: the list of events ends with its room
+        array = array.astype("int8") if array.dtype == bool else array
+        axes = [f"{name}.{i}" for i in range(1, array.ndim)]
+        found[name] = (("event", *axes), array)
+    return dataset.assign(found)
+
+
+def read_run(directory: str | Path) -> Trajectory:
+    """The run that a directory holds, as `stiction run --out DIRECTORY` wrote it."""
+    import xarray as xr
+
+    folder = Path(directory)
+    if not (folder / DATA).is_file() or not (folder / SCENARIO).is_file():
+        raise InputError(
+            f"`{folder}` must be the directory of a run, with {DATA} and {SCENARIO};"
+            f" make one: stiction run SCENE --out {folder}"
+        )
+    scene = Scene(*read_scenario(folder / SCENARIO))
+    with xr.open_dataset(folder / DATA, engine="h5netcdf") as dataset:
+        try:
+            return _trajectory(dataset.load(), scene)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"`{folder / DATA}` was written by another version of stiction ({error});"
+                " run the scene again"
+            ) from None
+
+
+def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
+    values = {name: data[variable].values for name, variable in _SAME.items()}
+    n = len(values["time"])
+    none = {name: np.zeros(n) for name in _OF_CONTACT}
+    none |= {"force": np.zeros((n, 0, 3)), "modes": np.zeros((n, 0), int)}
+    values |= {k: data[v].values if v in data else none[k] for k, v in _OF_CONTACT.items()}
+    log, events = None, data.sizes.get("event", 1) - 1
+    if "event" in data.sizes:
+        log = _log(EventLog, {str(k)[len(_LOG) :]: v.values for k, v in data.items()
+                               if str(k).startswith(_LOG)})  # fmt: skip
+    compliance = None
+    if "contact_depth" in data:
+        parts = {f.name: data[f"contact_{f.name}"].values for f in dataclasses.fields(Compliance)}
+        compliance = _module(Compliance, **parts)
+    results = {int(item._value): item for item in RESULTS._name_to_item.values()}
+    return _module(
+        Trajectory,
+        **values | {"modes": values["modes"].astype(int)},
+        log=log,
+        n_events=np.asarray(events),
+        drift=np.asarray(data.attrs["drift"]),
+        steps=np.asarray(data.attrs["steps"]),
+        result=results[int(data.attrs["result_number"])],
+        residual=data["contact_residual"].values if "contact_residual" in data else None,
+        compliance=compliance,
+        origin=Origin(scene.mechanism, scene.contacts, scene.law, scene.control, scene, None, ()),
+    )
+
+
+def _log(kind: type, values: dict[str, np.ndarray]) -> Any:
+    """A module of arrays, and of other modules of arrays, from values by their paths."""
+    fields = {}
+    for field in dataclasses.fields(kind):
+        inner = {
+            k.partition(".")[2]: v for k, v in values.items() if k.startswith(f"{field.name}.")
+        }
+        if inner:
+            fields[field.name] = _log(field.type, inner)  # type: ignore[arg-type]
+        else:
+            array = values[field.name]
+            fields[field.name] = array.astype(bool) if array.dtype == np.int8 else array
+    return _module(kind, **fields)
+
+
+def _module(kind: type, **fields: Any) -> Any:
+    """A module of arrays past its constructor, whose shapes are those of a single event."""
+    made = object.__new__(kind)
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
+    return made

@@ -1,0 +1,213 @@
+"""One block of runs of a scene: cases of one shape in one call of the engine.
+
+`run_block` is the seam between studies and the engines. What may differ within one call is the
+start, the duration and the numbers of the law; cases that differ in more are run one by one. Each
+lane of a call is computed on its own, so that a case comes out the same to the bit in any company.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from stiction._base.errors import InputError
+from stiction.engines import RESULTS, Hybrid, Trajectory, simulate
+from stiction.engines.tolerances import INSIDE
+from stiction.scenes import Scene, law_of
+from stiction.studies.subject import in_words
+from stiction.surfaces import find_penetrations
+
+# Fields of which each lane of a call may have its own number.
+_OF_LAW = (
+    "restitution", "mu_static", "mu_dynamic", "rest_speed", "stribeck_speed", "stribeck_exponent",
+    "energetic",
+)  # fmt: skip
+LANES = ("start.q", "start.v", "until", *(f"contact.{name}" for name in _OF_LAW))
+_EVENTS = 128  # that a lane has room for at first; more are rarely needed, and room takes time
+_MEMORY = 64e6  # bytes of events and samples in one call
+_LOOKS = 51  # samples of a run that are looked over where pairs may touch that are not treated
+_USED_UP = str(RESULTS[RESULTS.events_used_up])
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of one call.
+
+    Attributes:
+        trajectory: With an axis of lanes, as NumPy arrays.
+        lanes: The number, in the block, of the case of each lane.
+    """
+
+    trajectory: Trajectory
+    lanes: list[int]
+
+
+def run_block(
+    scene: Scene, changes: Sequence[Mapping[str, Any]], *, samples: int = 2
+) -> tuple[list[Runs], list[str]]:
+    """Run a scene with changes, one set for each case.
+
+    Args:
+        scene: What all cases have in common.
+        changes: Fields that differ, by path; the same paths in every case.
+        samples: Kept states of each run.
+
+    Returns:
+        The runs, and of every case why it failed, empty if it did not. A case that could not even
+        begin has no lane.
+    """
+    messages = [""] * len(changes)
+    cases: dict[int, Scene] = {}
+    for i, change in enumerate(changes):
+        try:
+            cases[i] = scene.change(change)
+        except InputError as error:
+            messages[i] = str(error)
+    paths = {path for change in changes for path in change}
+    together = paths <= set(LANES) and _is_plain(scene)
+    size = _lanes_in_a_call(scene, samples) if together else 1
+    runs, numbers = [], list(cases)
+    for k in range(0, len(numbers), size):
+        chosen = {i: cases[i] for i in numbers[k : k + size]}
+        runs += _run(scene, chosen, messages, samples, together=together)
+    return runs, messages
+
+
+def _is_plain(scene: Scene) -> bool:
+    """Whether runs of a scene differ by numbers that a call takes."""
+    s = scene.scenario
+    return isinstance(scene.law, Hybrid) and s.jump is None and s.track is None
+
+
+def _run(
+    scene: Scene, cases: dict[int, Scene], messages: list[str], samples: int, *, together: bool
+) -> list[Runs]:
+    """Runs in one call; where one cannot be done, in two, until it is known which."""
+    most = scene.scenario.contact.max_events
+    try:
+        if together:
+            found = _call(scene, list(cases.values()), samples, min(_EVENTS, most))
+        else:
+            (case,) = cases.values()
+            run = case.simulate(case.scenario.until, _samples(case, samples))
+            found = jax.tree.map(lambda x: jnp.asarray(x)[None], run)
+    except Exception as error:  # whatever it is, it must not end the study
+        if len(cases) == 1:
+            messages[next(iter(cases))] = in_words(error)
+            return []
+        numbers = list(cases)
+        half = len(numbers) // 2
+        parts = ({i: cases[i] for i in some} for some in (numbers[:half], numbers[half:]))
+        return [r for p in parts for r in _run(scene, p, messages, samples, together=True)]
+    looked = scene if together else next(iter(cases.values()))
+    runs = [_looked_over(found, looked, list(cases), messages, samples)]
+    short = [i for i in cases if messages[i] == _USED_UP]
+    if together and short and most > _EVENTS:  # they come last, and replace what was cut short
+        again = _call(scene, [cases[i] for i in short], samples, most)
+        runs.append(_looked_over(again, looked, short, messages, samples))
+    return runs
+
+
+def _call(scene: Scene, cases: Sequence[Scene], samples: int, room: int) -> Trajectory:
+    """Cases of one shape in one call, with room for so many events each."""
+    q, v = (np.array(x) for x in zip(*(_state(scene, case) for case in cases), strict=True))
+    return simulate(
+        scene.mechanism,
+        q,
+        v,
+        until=jnp.asarray([case.scenario.until for case in cases]),
+        contacts=scene.contacts,
+        law=_law(scene, cases),
+        control=scene.control,
+        samples=_samples(scene, samples),
+        solver=scene.solver,
+        max_events=room,
+        throw=False,
+    )
+
+
+def _law(scene: Scene, cases: Sequence[Scene]) -> Hybrid:
+    """The law with a number for each lane (and, where they differ, each contact)."""
+    assert scene.contacts is not None
+    first = law_of(cases[0].scenario, scene.contacts)
+    assert isinstance(first, Hybrid)
+    values = {}
+    for name in _OF_LAW:
+        given = [getattr(case.scenario.contact, name) for case in cases]
+        if all(isinstance(x, int | float) for x in given):
+            numbers = np.array(given, float)
+            values[name] = jnp.asarray(numbers if name == "energetic" else numbers[:, None])
+        else:  # by contact, or "off": the same in all cases
+            same = np.asarray(getattr(first, name), float)
+            values[name] = jnp.asarray(np.broadcast_to(same, (len(cases), *same.shape)))
+    return replace(first, **values)
+
+
+def _state(scene: Scene, case: Scene) -> tuple[Any, Any]:
+    """The start of a case; where it is that of the scene, computed once."""
+    if case.scenario.start == scene.scenario.start:
+        return scene.q, scene.v
+    q, v = case.scenario.start.q, case.scenario.start.v
+    size = (scene.mechanism.nq, scene.mechanism.nv)
+    plain = isinstance(q, list) and isinstance(v, list) and (len(q), len(v)) == size
+    if plain and not case.scenario.start.resolve:
+        return np.array(q, float), np.array(v, float)
+    return np.asarray(case.q), np.asarray(case.v)
+
+
+def _samples(scene: Scene, wanted: int) -> int:
+    """How many samples to take: more than the ends where pairs may touch that are not treated."""
+    return wanted if wanted > 2 or all(p.treated for p in scene.touching) else _LOOKS
+
+
+def _lanes_in_a_call(scene: Scene, samples: int) -> int:
+    m, contacts = scene.mechanism, scene.contacts
+    n = 0 if contacts is None else contacts.count
+    event = 12 + 21 * n + m.nq + 2 * m.nv
+    sample = m.nq + m.nv + 7 + m.nu + 4 * n
+    room = _EVENTS * event + _samples(scene, samples) * sample
+    return int(np.clip(_MEMORY / (8 * room), 1, 4096))
+
+
+def _looked_over(
+    trajectory: Trajectory, scene: Scene, lanes: list[int], messages: list[str], samples: int
+) -> Runs:
+    """Runs, and the message of every lane that did not end well or in which bodies penetrate."""
+    t = trajectory.to_numpy()
+    well = np.asarray(t.result == RESULTS.successful)
+    untreated = any(not p.treated for p in scene.touching)
+    allowed = {False: INSIDE.double, True: np.inf}
+    for k, i in enumerate(lanes):
+        messages[i] = ""
+        if not well[k]:
+            messages[i] = str(RESULTS[jax.tree.map(lambda x, k=k: np.asarray(x[k]), t.result)])
+        elif untreated:
+            path = (np.asarray(t.time[k]), np.asarray(t.q[k]))
+            looked = (scene.mechanism, scene.touching, scene.ground)
+            if deep := find_penetrations(*looked, *path, allowed):
+                messages[i] = f"Bodies went through each other. {deep[0]}."
+    return Runs(_ends(trajectory).to_numpy() if samples == 2 else t, lanes)
+
+
+def _ends(trajectory: Trajectory) -> Trajectory:
+    """Only the first and the last of the samples."""
+    if trajectory.time.shape[1] == 2:
+        return trajectory
+    ends = np.array([0, -1])
+    sampled = {
+        name: getattr(trajectory, name)[:, ends]
+        for name in (
+            "time", "q", "v", "kinetic", "potential", "actuator_work", "damping_loss",
+            "friction_loss", "impact_loss", "support_work", "effort", "force", "modes",
+        )
+    }  # fmt: skip
+    residual, compliance = trajectory.residual, trajectory.compliance
+    return replace(
+        trajectory,
+        **sampled,
+        residual=None if residual is None else residual[:, ends],
+        compliance=jax.tree.map(lambda x: x[:, ends], compliance),
+    )

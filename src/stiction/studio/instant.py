@@ -1,0 +1,47 @@
+"""What can be said of a paused instant: the motions that mechanics allows, and the capability."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from stiction._base.errors import InputError
+from stiction.studio.bench import Bench
+
+
+def _state(bench: Bench, t: float) -> tuple[np.ndarray, np.ndarray, float]:
+    path = bench.path
+    k = int(np.clip(np.searchsorted(path.time, t, side="right") - 1, 0, len(path.time) - 1))
+    return path.q[k], path.v[k], float(path.time[k])
+
+
+def tell_motions(bench: Bench, t: float) -> str:
+    """Every motion that rigid bodies allow at a time, in words."""
+    if bench.run.contacts is None:
+        raise InputError("nothing can touch here; choose a contact law")
+    answer = bench.scene.motions(*_state(bench, t))
+    names = bench.run.contact_names
+    rows = [
+        f"{i + 1}. " + ", ".join(f"{n} {m}" for n, m in zip(names, motion.modes, strict=True))
+        for i, motion in enumerate(answer.motions)
+    ]
+    return f"**{answer.verdict}**: {answer.explanation}.\n\n" + "\n".join(rows)
+
+
+def capability_hull(bench: Bench, t: float, size: float) -> tuple[np.ndarray | None, str]:
+    """All accelerations that the first body can have at a posture, as a solid around it."""
+    from stiction.agility import make_stance
+    from stiction.agility.directions import acceleration_set
+
+    run = bench.run
+    if run.contacts is None or not run.mechanism.nu:
+        raise InputError("capability needs motors and contacts to stand on; this scene lacks them")
+    q = jnp.asarray(_state(bench, t)[0])
+    law = run.law
+    stance = make_stance(run.mechanism, contacts=run.contacts, mu=jnp.asarray(law.mu_static))
+    found = acceleration_set(stance, q)
+    points = found.exact if len(found.exact) > 3 else found.motors
+    if points.shape[1] == 2:
+        points = np.column_stack([points[:, 0], np.zeros(len(points)), points[:, 1]])
+        points = np.concatenate([points + np.array([0, 0.01 * y, 0]) for y in (-1, 1)])
+    largest = float(np.linalg.norm(points, axis=1).max())
+    words = f"Accelerations up to {largest:.3g} m/s²"
+    return np.asarray(stance.position(q)) + points * (size / max(largest, 1e-12)), words

@@ -1,0 +1,1 @@
+"""Physics under abuse: random and degenerate impacts and scenes, by the thousand."""

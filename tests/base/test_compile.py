@@ -1,0 +1,40 @@
+"""A compilation that keeps people waiting says so, once, on standard error."""
+
+import time
+
+import jax
+
+from stiction._base import compile as compiling
+
+BEGINS = "/jax/compilation_cache/compile_requests_use_cache"
+ENDS = "/jax/core/compile/backend_compile_duration"
+
+
+def test_a_long_compilation_says_so_once(capfd, monkeypatch):
+    monkeypatch.setattr(compiling, "PATIENCE", 0.01)
+    announcer = compiling._Announcer()
+    for _ in range(2):
+        announcer.begins(BEGINS)
+        time.sleep(0.5)
+        announcer.ends(ENDS, 0.5)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.count("compiling") == err.count("\n") == 1
+
+
+def test_a_short_one_says_nothing(capfd, monkeypatch):
+    monkeypatch.setattr(compiling, "PATIENCE", 0.2)
+    announcer = compiling._Announcer()
+    announcer.begins(BEGINS)
+    announcer.ends(ENDS, 0.0)
+    time.sleep(0.5)
+    assert capfd.readouterr().err == ""
+
+
+def test_the_events_are_those_of_jax():
+    """Both are seen when something is compiled, the beginning first."""
+    seen = []
+    jax.monitoring.register_event_listener(lambda event, **_: seen.append(event))
+    jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: seen.append(event))
+    jax.jit(lambda x: 3.0 * x + len(seen))(1.0)
+    assert seen.index(BEGINS) < seen.index(ENDS)

@@ -1,0 +1,49 @@
+"""`stiction compare`: runs from scenes, from directories, and what cannot be compared."""
+
+import pytest
+
+QUICK = ("--set", "until=1", "--set", "samples=21")
+
+
+def test_runs_that_differ_in_one_number_part_at_the_first_impact(cli, tmp_path):
+    vary = ("--vary", "contact.restitution=0.5,0.8")
+    outcome = cli("compare", "bouncing-ball", *QUICK, *vary, "--out", "out", "--json")
+    assert outcome.status == 0, outcome.err
+    runs = outcome.json["runs"]
+    assert list(runs) == ["restitution=0.5", "restitution=0.8"]
+    other = runs["restitution=0.8"]
+    assert other["largest_difference"][2] > 0.1  # the height
+    assert other["largest_difference"][0] == 0
+    lost = [run["energy"]["impact_loss"] for run in runs.values()]
+    assert lost[0] > lost[1] > 0
+    assert other["final_difference"] == pytest.approx(
+        [b - a for a, b in zip(*(run["final_q"] for run in runs.values()), strict=True)]
+    )
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Differences from restitution=0.5" in page
+    assert (tmp_path / "out" / "differences.png").exists()
+
+
+def test_a_run_differs_in_nothing_from_itself_read_again(cli):
+    assert cli("run", "bouncing-ball", *QUICK, "--out", "kept").status == 0
+    outcome = cli("compare", "kept", "bouncing-ball", *QUICK, "--out", "out", "--json")
+    assert outcome.status == 0, outcome.err
+    again = outcome.json["runs"]["bouncing-ball"]
+    assert max(again["largest_difference"]) == 0
+    assert again["first_different_event"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("box",), "two or more"),
+        (("box", "--vary", "contact.restitution"), "FIELD=V1,V2"),
+        (("box", "double-pendulum", *QUICK), "same coordinates"),
+        (("box", "nowhere"), "nowhere"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(cli, tmp_path, arguments, word):
+    outcome = cli("compare", *arguments, "--out", "out")
+    assert outcome.status == 2
+    assert word in outcome.err
+    assert not (tmp_path / "out").exists()

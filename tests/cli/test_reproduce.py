@@ -1,0 +1,31 @@
+"""`stiction reproduce` for a user: one verdict everywhere, the data, and what was misspelt."""
+
+import xarray as xr
+
+
+def test_terminal_json_and_report_say_the_same(cli, tmp_path):
+    options = ("reproduce", "rodic", "--only", "Figure 8")
+    answer = cli(*options, "--json", "--out", str(tmp_path / "a"))
+    (found,) = answer.json["items"]
+    assert answer.status == 0
+    assert found["verdict"] == "differs"
+    assert answer.json["verdicts"] == {"agrees": 0, "differs": 1, "not reproduced": 0}
+    shown = cli(*options, "--out", str(tmp_path / "b"))
+    page = (tmp_path / "a" / "report.html").read_text(encoding="utf-8")
+    wrong = [c["claim"] for c in found["checks"] if not c["passed"]]
+    assert len(wrong) == 2
+    for words in (found["text"], "differs", *wrong):
+        assert words in " ".join(shown.out.split())
+        assert words in page.replace("&#x27;", "'")
+    data = xr.load_dataset(tmp_path / "a" / "figure-8.nc")
+    assert data["curve_4"].attrs["axes"] == "along the way [m]; height [m]"
+
+
+def test_chapters_by_letter_and_what_is_absent(cli, tmp_path):
+    answer = cli("reproduce", "flickinger", "--only", "table-2-4", "--json", "--out", "a")
+    (found,) = answer.json["items"]
+    assert answer.status == 0
+    assert found["verdict"] == "not reproduced"
+    assert "missing from the text" in found["text"]
+    assert cli("reproduce", "flickinger", "--chapter", "B", "--out", "b").status == 2
+    assert not (tmp_path / "b").exists()

@@ -1,0 +1,81 @@
+"""What would take too much memory or time is refused with the number and the remedy."""
+
+import time
+
+import numpy as np
+import pytest
+
+import stiction
+from stiction import InputError
+from stiction.engines import room
+
+
+def spheres(count: int) -> str:
+    """Free balls apart from each other, over a floor."""
+    bodies = "".join(
+        f'<body pos="{0.3 * (i % 15)} {0.3 * (i // 15)} .2"><freejoint/><geom size=".1" mass="1"/>'
+        "</body>"
+        for i in range(count)
+    )
+    return f'<mujoco><worldbody><geom type="plane" size="5 5 .1"/>{bodies}</worldbody></mujoco>'
+
+
+def test_steps_without_end_are_refused_at_once():
+    scene = stiction.scene("box", {"contact.law": "stepping", "solver.dt": 1e-12})
+    begin = time.monotonic()
+    with pytest.raises(InputError, match=r"`solver.dt` must be at least 3e-08 s for a run of 3 s"):
+        scene.run()
+    assert time.monotonic() - begin < 10
+
+
+def test_memory_is_estimated_before_the_run(monkeypatch):
+    monkeypatch.setattr(room, "machine_memory", lambda: 4e8)
+    scene = stiction.scene(spheres(40), {"until": 0.01, "samples": 3})
+    with pytest.raises(InputError, match=r"0.186 GiB, .* would take .* .820 pairs .*`max_events`"):
+        scene.run()
+    assert scene.run({"contact.max_events": 10}).success
+    with pytest.raises(InputError, match=r"mostly for its samples .*; ask for fewer `samples`"):
+        scene.run({"contact.max_events": 10, "samples": 100_000})
+
+
+def test_a_batch_is_told_to_be_smaller(monkeypatch):
+    monkeypatch.setattr(room, "machine_memory", lambda: 1e8)
+    box = stiction.scene("box")
+    q = np.tile(np.asarray(box.q), (3000, 1))
+    with pytest.raises(InputError, match=r"3000 runs at once.*make the batch smaller"):
+        stiction.simulate(
+            box.mechanism, q, np.zeros((3000, 6)), until=1.0, contacts=box.contacts, law=box.law
+        )
+
+
+def test_dozens_of_balls_fall_side_by_side():
+    """1,830 pairs may touch, and few do: room is made for those that touch at once."""
+    changes = {"contact.law": "stepping", "until": 0.2, "samples": 3, "contact.max_events": 20}
+    run = stiction.scene(spheres(60), changes).run()
+    z = np.asarray(run.q)[-1].reshape(60, 7)[:, 2]
+    np.testing.assert_allclose(z, 0.1, atol=1e-4)
+    assert run.success
+
+
+def test_more_that_touch_at_once_than_there_is_room_for_is_said(monkeypatch):
+    from stiction.engines import assemble
+
+    monkeypatch.setattr(assemble, "MOST_ROWS_AT_ONCE", 9)
+    changes = {"until": 0.2, "samples": 3, "contact.max_events": 20}
+    run = stiction.scene(spheres(5), changes).run()
+    assert not run.success
+    assert "More contacts touch at once than there is room for" in run.message
+
+
+@pytest.mark.parametrize("sides", [4, 8, 16, 40])
+def test_pyramids_may_have_any_number_of_sides(sides):
+    """The tableau has room for all of them; a box that slides stops near where the cone has it."""
+    changes = {
+        "contact.law": "stepping", "contact.solver": "lcp", "contact.sides": sides, "until": 0.4,
+        "start.q": [0, 0, 0.05, 1, 0, 0, 0], "start.v": [1.0, 0.3, 0, 0, 0, 0],
+    }  # fmt: skip
+    run = stiction.scene("box", changes).run()
+    assert run.success
+    way = np.linalg.norm(run.q[-1, :2])
+    mu = stiction.scene("box", changes).scenario.contact.mu_dynamic
+    assert way == pytest.approx((1.0 + 0.09) / (2 * mu * 9.81), rel=0.35 if sides == 4 else 0.1)

@@ -1,0 +1,330 @@
+"""Virtual logs with one fault each, as laboratories make them, and what comes of them.
+
+A fault turns a recording into the one that a faulty rig would have given, or the setup into one
+that states something wrong. `judge` counts how often intervals hold the truth, and how often the
+log was refused or the fault named.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from stiction._base.errors import InputError
+from stiction.identify import Recording, identify, read_setup, testbed_of, virtual_test
+from stiction.identify.kinds.contact_setup import ContactSetup
+
+Log = tuple[Recording, ContactSetup]
+Fault = Callable[[Recording, ContactSetup, np.random.Generator], Log]
+
+
+def _wrench(change) -> Fault:
+    """A fault of the wrench: `change(wrench, age, random)`, age from 0 to 1 along the test."""
+
+    def fault(r, setup, random):
+        age = (r.wrench_time - r.wrench_time[0]) / np.ptp(r.wrench_time)
+        return replace(r, wrench=change(r.wrench.copy(), age[:, None], random)), setup
+
+    return fault
+
+
+def _pose(change) -> Fault:
+    """A fault of the poses: `change(position, rotation, time, random)` gives the first two."""
+
+    def fault(r, setup, random):
+        p, R = change(r.position.copy(), r.rotation.copy(), r.pose_time, random)
+        return replace(r, position=p, rotation=R), setup
+
+    return fault
+
+
+def _times(change) -> Fault:
+    """A fault of the wrench's clock: `change(time, random)`."""
+    return lambda r, setup, random: (
+        replace(r, wrench_time=change(r.wrench_time, random)),
+        setup,
+    )
+
+
+def _setup(change) -> Fault:
+    """A setup that states something wrong: `change(setup)`."""
+    return lambda r, setup, random: (r, change(setup))
+
+
+def _turn(degrees, axis=(0.3, 0.8, 0.52)):
+    return Rotation.from_rotvec(np.radians(degrees) * np.array(axis)).as_matrix()
+
+
+def _both(a: Fault, b: Fault) -> Fault:
+    return lambda r, setup, random: b(*a(r, setup, random), random)
+
+
+def _shifted_plates(setup, by=2e-4):
+    plates = [
+        s.model_copy(update={"point": (np.array(s.point) - by * np.array(s.normal)).tolist()})
+        for s in setup.surfaces
+    ]
+    return setup.model_copy(update={"surfaces": plates})
+
+
+def _resized(setup, factor=1.05):
+    def one(s):
+        sizes = ("radius",) if s.shape == "sphere" else ("width", "height", "depth", "leg")
+        return s.model_copy(update={n: factor * getattr(s, n) for n in sizes})
+
+    return setup.model_copy(update={"body": [one(s) for s in setup.body]})
+
+
+def _point_left_out(setup):
+    return setup.model_copy(
+        update={"wrench": setup.wrench.model_copy(update={"point": [0.0, 0.0, 0.0]})}
+    )
+
+
+def _clipped(share):
+    def change(w, age, random):
+        top = share * np.abs(w[:, 2]).max()
+        w[:, 2] = np.clip(w[:, 2], -top, top) + 0.05 * random.standard_normal(len(w))
+        return w
+
+    return change
+
+
+def _lost_frames(r, setup, random):
+    """Frames are lost while the row clock goes on: times are those of a full recording."""
+    keep = random.random(len(r.pose_time)) > 0.05
+    n = int(keep.sum())
+    return (
+        replace(r, pose_time=r.pose_time[:n], position=r.position[keep], rotation=r.rotation[keep]),
+        setup,
+    )
+
+
+def _outliers(w, age, random):
+    hit = random.random(len(w)) < 0.1
+    w[hit] += 20 * random.standard_normal((int(hit.sum()), 6)) * [1, 1, 1, 0.1, 0.1, 0.1]
+    return w
+
+
+def _pose_outliers(p, R, t, random):
+    hit = random.random(len(p)) < 0.1
+    p[hit] += 0.005 * random.standard_normal((int(hit.sum()), 3))
+    return p, R
+
+
+def _filtered(values, strength):
+    """A first-order low-pass as sensors have it: late and smooth."""
+    out = values.copy()
+    for i in range(1, len(out)):
+        out[i] = strength * out[i - 1] + (1 - strength) * values[i]
+    return out
+
+
+def _filtered_pose(p, R, t, random):
+    return _filtered(p, 0.6), R
+
+
+def _backlash(p, R, t, random):
+    """The tracked marker follows the tool with 0.4 mm of play along x."""
+    x, out = p[0, 0], p[:, 0].copy()
+    for i, true in enumerate(p[:, 0]):
+        x = min(max(x, true - 2e-4), true + 2e-4)
+        out[i] = x
+    p[:, 0] = out
+    return p, R
+
+
+def _compliant_tool(r, setup, random):
+    """The tracked frame does not see how the tool bends: 1 mm at 100 N."""
+    f = np.stack([np.interp(r.pose_time, r.wrench_time, c) for c in r.wrench[:, :3].T], axis=1)
+    return replace(r, position=r.position - 1e-5 * f), setup
+
+
+def _repeated(r, setup, random):
+    """Every tenth pose frame is the one before it again."""
+    p, R = r.position.copy(), r.rotation.copy()
+    late = np.arange(10, len(p), 10)
+    p[late], R[late] = p[late - 1], R[late - 1]
+    return replace(r, position=p, rotation=R), setup
+
+
+def _swapped(r, setup, random):
+    """Some pairs of neighbouring wrench rows are swapped."""
+    w = r.wrench.copy()
+    for i in range(5, len(w) - 1, 8):
+        w[[i, i + 1]] = w[[i + 1, i]]
+    return replace(r, wrench=w), setup
+
+
+def _jitter(time, random):
+    return np.sort(time + 0.004 * random.standard_normal(len(time)))
+
+
+def _quaternion_conjugated(p, R, t, random):
+    return p, np.swapaxes(R, 1, 2)
+
+
+def _quaternion_order(p, R, t, random):
+    q = Rotation.from_matrix(R).as_quat(scalar_first=True)
+    return p, Rotation.from_quat(q, scalar_first=False).as_matrix()
+
+
+def _degrees(p, R, t, random):
+    return p, Rotation.from_rotvec(Rotation.from_matrix(R).as_rotvec() * 180 / np.pi).as_matrix()
+
+
+_CABLE = np.array([20.0, 10.0, 15.0])  # N/m
+
+# Each with whether it keeps what it does within what a fit can tell (then intervals must cover).
+FAULTS: dict[str, Fault] = {
+    "none": lambda r, setup, random: (r, setup),
+    # the table of the issue
+    "force offset 0.5 N": _wrench(lambda w, age, rng: w + np.array([0, 0, 0.5, 0, 0, 0])),
+    "pose frame turned 0.5°": _pose(lambda p, R, t, rng: (p @ _turn(0.5).T, _turn(0.5) @ R)),
+    "wrench axes turned 3°": _wrench(
+        lambda w, age, rng: np.concatenate([w[:, :3] @ _turn(3), w[:, 3:] @ _turn(3)], axis=1)
+    ),
+    "plates 0.2 mm off": _setup(_shifted_plates),
+    "sizes 5 % off": _setup(_resized),
+    "wrench 20 ms late": _times(lambda t, rng: t + 0.02),
+    "wrench clock 1 % fast": _times(lambda t, rng: t * 1.01),
+    "an axis clipped at 60 %, then noise": _wrench(_clipped(0.6)),
+    "an axis clipped at 90 %, then noise": _wrench(_clipped(0.9)),
+    "5 % of pose frames lost": _lost_frames,
+    "force in pounds": _wrench(lambda w, age, rng: w / [4.448, 4.448, 4.448, 1, 1, 1]),
+    "force in pounds, moment in pound-inches": _wrench(
+        lambda w, age, rng: w / [4.448, 4.448, 4.448, 0.113, 0.113, 0.113]
+    ),
+    "quaternion order wrong": _pose(_quaternion_order),
+    "quaternion sense wrong": _pose(_quaternion_conjugated),
+    "degrees read as radians": _pose(_degrees),
+    "wrench.point left out": _setup(_point_left_out),
+    "10 % outliers in force": _wrench(_outliers),
+    "10 % outliers in pose": _pose(_pose_outliers),
+    "wrench sign wrong": _wrench(lambda w, age, rng: -w),
+    # twenty more
+    "force axes swapped (x, y)": _wrench(lambda w, age, rng: w[:, [1, 0, 2, 3, 4, 5]]),
+    "position in another handedness": _pose(lambda p, R, t, rng: (p * [1, -1, 1], R)),
+    "force drifts by 1 N": _wrench(lambda w, age, rng: w + age * [0.3, 0.2, 1.0, 0, 0, 0]),
+    "offset settles with temperature": _wrench(
+        lambda w, age, rng: w + np.exp(-6 * age) * [0.5, 0, 2.0, 0, 0, 0.05]
+    ),
+    "backlash 0.4 mm": _pose(_backlash),
+    "cable force 20 N/m": lambda r, setup, rng: (
+        replace(r, wrench=_with_cable(r)),
+        setup,
+    ),
+    "tool bends 10 µm/N": _compliant_tool,
+    "time stamps jitter by 4 ms": _times(_jitter),
+    "force rounded to 2 N": _wrench(
+        lambda w, age, rng: np.concatenate([2 * np.round(w[:, :3] / 2), w[:, 3:]], axis=1)
+    ),
+    "position rounded to 0.5 mm": _pose(lambda p, R, t, rng: (5e-4 * np.round(p / 5e-4), R)),
+    "force filtered": _wrench(lambda w, age, rng: _filtered(w, 0.6)),
+    "poses filtered": _pose(_filtered_pose),
+    "force noise three times as large": _wrench(
+        lambda w, age, rng: w + 0.7 * rng.standard_normal(w.shape) * [1, 1, 1, 0.1, 0.1, 0.1]
+    ),
+    "pose noise twice as large": _pose(
+        lambda p, R, t, rng: (p + 1.7e-4 * rng.standard_normal(p.shape), R)
+    ),
+    "mains hum aliased, 1 N": _wrench(
+        lambda w, age, rng: w + np.sin(2 * np.pi * 40 * age) * [0.5, 0, 1.0, 0, 0, 0]
+    ),
+    "tool mounted 0.3 mm off": _pose(lambda p, R, t, rng: (p + R @ [1e-4, 0, 3e-4], R)),
+    "tool mounted 1° off": _pose(lambda p, R, t, rng: (p, R @ _turn(1.0))),
+    "reference point 2 mm off": _wrench(
+        lambda w, age, rng: np.concatenate(
+            [w[:, :3], w[:, 3:] + np.cross([2e-3, 0, 0], w[:, :3])], axis=1
+        )
+    ),
+    "frames repeated": _repeated,
+    "rows swapped": _swapped,
+    "offset and late": _both(
+        _wrench(lambda w, age, rng: w + np.array([0.3, 0, 0.5, 0, 0, 0])),
+        _times(lambda t, rng: t + 0.01),
+    ),
+    "turned and drifting": _both(
+        _pose(lambda p, R, t, rng: (p @ _turn(0.4).T, _turn(0.4) @ R)),
+        _wrench(lambda w, age, rng: w + age * [0, 0.5, 0.5, 0, 0, 0]),
+    ),
+}  # fmt: skip
+
+# Faults that these tests cannot tell from a parameter: the caveat that must name them.
+CAVEATS = {
+    "plates 0.2 mm off": "places of the plates",
+    "sizes 5 % off": "size of the body's shapes",
+    "tool mounted 0.3 mm off": "place of the body on the tracked frame",
+}
+
+
+def _with_cable(r: Recording) -> np.ndarray:
+    p = np.stack([np.interp(r.wrench_time, r.pose_time, c) for c in r.position.T], axis=1)
+    w = r.wrench.copy()
+    w[:, :3] -= _CABLE * (p - p[0])
+    return w
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came out of many logs with one fault.
+
+    Attributes:
+        coverage: Part of the intervals that hold the truth, by parameter, of logs not refused.
+        width: Median standard error, relative to the truth, by parameter.
+        refused: Part of the logs that were refused.
+        warned: Part of the rest that drew a warning, or a caveat on what the fault is about.
+        said: The commonest refusal or warning.
+    """
+
+    coverage: dict[str, float]
+    width: dict[str, float]
+    refused: float
+    warned: float
+    said: str
+
+    @property
+    def honest(self) -> bool:
+        """Whether every interval covers in 90 to 99.5 %, or the log was refused or warned about."""
+        good = bool(self.coverage) and min(self.coverage.values()) >= 0.9
+        return good or self.refused + (1 - self.refused) * self.warned > 0.9
+
+
+def judge(name: str, fault: str, count: int, *, first: int = 0, **changes) -> Verdict:
+    """Identify `count` virtual logs of a built-in setup with one fault."""
+    setup, folder = read_setup(name)
+    setup = setup.model_copy(update=changes)
+    truth = testbed_of(setup).truth
+    held: dict[str, list[bool]] = {n: [] for n in truth}
+    width: dict[str, list[float]] = {n: [] for n in truth}
+    said: list[str] = []
+    refused = warned = 0
+    for i in range(first, first + count):
+        recording, stated = FAULTS[fault](
+            virtual_test(setup, folder, number=i).recording, setup, np.random.default_rng([7, i])
+        )
+        try:
+            found = identify([recording], stated, folder)
+        except InputError as error:
+            refused += 1
+            said.append(str(error))
+            continue
+        named = [c for c in found.caveats if CAVEATS.get(fault, "-") in c]
+        warned += bool(found.warnings or named)
+        said += (found.warnings + named)[:1]
+        for n, true in truth.items():
+            p = found.parameters[n]
+            if p.interval is None or p.std is None:
+                continue
+            held[n].append(p.interval[0] <= true <= p.interval[1])
+            width[n].append(p.std / true)
+    left = max(count - refused, 1)
+    commonest = max(set(said), key=said.count) if said else ""
+    return Verdict(
+        {n: float(np.mean(v)) for n, v in held.items() if v},
+        {n: float(np.median(v)) for n, v in width.items() if v},
+        refused / count,
+        warned / left,
+        commonest,
+    )

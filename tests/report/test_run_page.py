@@ -1,0 +1,140 @@
+"""The page of a run in a real browser: clock, charts, events, folding, small and dark screens."""
+
+import numpy as np
+import pytest
+
+import stiction
+from stiction.report.page import Report
+from stiction.report.player import Animation, Mark, Shape
+from stiction.report.run import run_page
+
+from .browser import Browser, needs_chromium
+
+pytestmark = [needs_chromium, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    made = Browser()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A box that is thrown, bounces and rests long before the end."""
+    run = stiction.scene("box").run(until=3.0, samples=121)
+    return run, run_page(run).write(tmp_path_factory.mktemp("page") / "report.html")
+
+
+def player_time(browser):
+    return float(browser.run("document.querySelector('.sp-track').getAttribute('aria-valuenow')"))
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_fits_and_complains_of_nothing(browser, page, width, dark):
+    browser.open(page[1], dark=dark, width=width, height=800)
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert not browser.errors
+    lightness = browser.picture()[:, :5].mean()
+    assert lightness < 0.3 if dark else lightness > 0.9
+    assert browser.run("document.querySelectorAll('.stiction-chart canvas').length") > 8
+
+
+def test_the_clock_is_shared(browser, page):
+    """A click on a row of the events, or on a chart, sends the player there; hands follow."""
+    run, path = page
+    browser.open(path, width=1280, height=900)
+    events = run.events()
+    row = browser.page.locator("tr[data-t]").nth(4)
+    row.click()
+    browser.settle()
+    assert player_time(browser) == pytest.approx(events[4].time, abs=1e-3)
+    assert "now" in row.get_attribute("class")
+    chart = browser.page.locator(".stiction-chart .u-over").first
+    chart.click(position={"x": 100, "y": 50})
+    browser.settle()
+    scale = "[...document.querySelectorAll('.u-over')].map((u) => u.clientWidth)[0]"
+    end = browser.run("Number(document.querySelector('.sp-track').getAttribute('aria-valuemax'))")
+    assert player_time(browser) == pytest.approx(100 / browser.run(scale) * end, abs=0.01)
+    hands = browser.run(
+        "[...document.querySelectorAll('.sc-hand')].filter((h) => !h.hidden)"
+        ".map((h) => new DOMMatrix(getComputedStyle(h).transform).e)"
+    )
+    assert len(hands) > 8
+    assert np.ptp(hands[:2]) < 25  # the axes of some charts are a little wider
+    assert hands[0] == pytest.approx(100, abs=1)
+
+
+def test_what_follows_after_rest_is_folded(browser, page):
+    run, path = page
+    browser.open(path, width=1280, height=900)
+    rest = stiction.engines.rest_time(run)
+    end = "Number(document.querySelector('.sp-track').getAttribute('aria-valuemax'))"
+    assert browser.run(end) == pytest.approx(1.05 * rest + 0.1, abs=1e-3)
+    browser.page.get_by_text("after rest", exact=True).click()
+    browser.settle()
+    assert browser.run(end) == pytest.approx(3.0)
+
+
+def test_time_slows_at_impacts(browser, page):
+    run, path = page
+    browser.open(path, width=1280, height=900)
+    browser.run(f"stictionClock.set({run.events()[0].time - 0.001})")
+    browser.settle()
+    start = player_time(browser)
+    browser.page.locator(".sp-play").click()
+    browser.wait(0.25)
+    browser.page.locator(".sp-play").click()
+    browser.settle()
+    assert 0 < player_time(browser) - start < 0.12  # a quarter of a second, less than half of it
+
+
+def test_a_drag_zooms_all_charts_and_a_double_click_shows_all(browser, page):
+    browser.open(page[1], width=1280, height=900)
+    box = browser.page.locator(".stiction-chart .u-over").first.bounding_box()
+    mouse = browser.page.mouse
+    before = browser.page.locator(".stiction-chart").nth(1).screenshot()
+    mouse.move(box["x"] + 60, box["y"] + 40)
+    mouse.down()
+    mouse.move(box["x"] + 200, box["y"] + 40, steps=5)
+    mouse.up()
+    browser.settle()
+    assert browser.page.locator(".stiction-chart").nth(1).screenshot() != before
+    mouse.dblclick(box["x"] + 100, box["y"] + 40)
+    browser.settle()
+    mouse.move(5, 5)
+    browser.settle()
+    assert not browser.errors
+
+
+def test_a_hundred_bodies_and_ten_thousand_events_stay_small_and_smooth(browser, tmp_path):
+    rng, n, bodies = np.random.default_rng(0), 3000, 100
+    time = np.linspace(0, 20, n)
+    positions = rng.uniform(-3, 3, (bodies, 3)) + 0.3 * np.sin(time[:, None, None] + np.arange(3))
+    positions[..., 2] += 4
+    quaternions = np.tile([1.0, 0, 0, 0], (n, bodies, 1))
+    marks = [Mark(t, "impact", "tip") for t in np.sort(rng.uniform(0, 20, 10_000))]
+    impulses = np.zeros((10_000, 7))
+    impulses[:, 0], impulses[:, 6] = [m.time for m in marks], 1.0
+    shapes = [Shape("box", [0.1, 0.1, 0.1], None, b) for b in range(bodies)]
+    a = Animation(time, shapes, positions, quaternions, events=marks, impulses=impulses)
+    report = Report("Many")
+    report.animation(a)
+    path = report.write(tmp_path / "many.html")
+    assert path.stat().st_size < 5e6
+    browser.open(path, width=900, height=700)
+    spent = browser.run(
+        """(() => {
+          const player = stictionPlayer.players[0], times = [];
+          for (let i = 0; i < 20; i++) {
+            const start = performance.now();
+            player.t = i; player.paint();
+            times.push(performance.now() - start);
+          }
+          return times.sort((a, b) => a - b)[10];
+        })()"""
+    )
+    assert spent < 50  # ms a picture, drawn in software: more than 20 a second
+    assert not browser.errors

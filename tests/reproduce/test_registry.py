@@ -1,0 +1,84 @@
+"""The list of what is reproduced, and what every item gives."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stiction._base.errors import InputError
+from stiction.report.figures import new_figure
+from stiction.reproduce import DOCUMENTS, Check, Reproduction, entries, registry
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_what_is_listed_is_made_and_what_is_made_is_listed(document):
+    listed = registry._LIST[document]
+    assert [e.item for e in entries(document)] == list(listed["titles"])
+    absent = set(listed.get("absent", {}))
+    assert set(registry._MAKERS[document]) == set(listed["titles"]) - absent
+    for part in ("notes", "differs", "absent"):
+        assert set(listed.get(part, {})) <= set(listed["titles"])
+
+
+def test_a_verdict_is_what_the_checks_say():
+    holds, fails = Check("a", True), Check("b", False, 2.0, 1.0)
+    assert Reproduction(checks=[holds]).verdict == "agrees"
+    both = Reproduction(checks=[holds, fails], note="Decided so.", why="Because.")
+    assert (both.verdict, both.text) == ("differs", "Because. Decided so.")
+    assert Reproduction(checks=[fails]).text == "The reason is not known."
+    assert Reproduction(note="Lost.").verdict == "not reproduced"
+
+
+def test_the_manual_lists_every_item_with_its_verdict():
+    page = (Path(__file__).parents[2] / "docs" / "documents.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith(("| Figure", "| Table"))]
+    listed = [e for d in DOCUMENTS if d != "studies" for e in entries(d)]
+    assert rows == [f"| {e.item} | {e.title} | {e.listed} |" for e in listed]
+
+
+def test_items_are_found_by_name_by_slug_and_by_chapter():
+    assert [e.item for e in entries("marhefka", only="figure-3")] == ["Figure 3"]
+    appendix = entries("flickinger", chapter="A")
+    assert [e.item for e in appendix] == ["Figure A.1", "Figure A.2", "Figure A.3"]
+    assert entries("flickinger", chapter="a") == appendix
+    assert {e.chapter for e in entries("flickinger", chapter=6)} == {"6"}
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"only": "Figure 33"}, "did you mean 'Figure 3'"),
+        ({"chapter": "2"}, "no chapter of 'marhefka' '2'"),
+    ],
+)
+def test_what_there_is_not_is_said(choice, message):
+    with pytest.raises(InputError, match=message):
+        entries("marhefka", **choice)
+
+
+def test_the_data_of_a_figure_are_what_it_draws():
+    figure, (left, right) = new_figure(1, 2)
+    x = np.linspace(0, 1, 5)
+    left.plot(x, x**2, label="square")
+    left.plot(x, x**3)
+    left.set(xlabel="x [m]", ylabel="y [m]")
+    left.set_title("(a) powers", loc="left")
+    right.scatter(x, 2 * x, c=3 * x)
+    right.contour(x, x, x[:, None] + 0 * x, levels=[0.6])  # the line y = 0.6
+    square, cube, dots, contour = Reproduction(figure).data
+    assert (square.panel, square.name, square.axes) == ("(a) powers", "square", ("x [m]", "y [m]"))
+    np.testing.assert_array_equal(square.points, np.stack([x, x**2], axis=1))
+    np.testing.assert_array_equal(cube.points[:, 1], x**3)
+    assert dots.panel == "2"
+    np.testing.assert_array_equal(dots.points, np.stack([x, 2 * x, 3 * x], axis=1))
+    assert contour.name == "contour at 0.6"
+    np.testing.assert_allclose(contour.points[:, 1], 0.6)
+    assert Reproduction().data == []
+
+
+def test_erdmanns_figures_give_their_data():
+    for entry in entries("erdmann"):
+        made = entry.make()
+        assert made.note == registry._LIST["erdmann"]["notes"].get(entry.item, "")
+        assert made.data
+        assert all(np.isfinite(curve.points).any() or not len(curve.points) for curve in made.data)

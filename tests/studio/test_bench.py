@@ -1,0 +1,79 @@
+"""The bench of the studio, without a browser."""
+
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import stiction
+from stiction.studio import Bench, knobs_of
+
+
+@pytest.fixture
+def bench():
+    return Bench(stiction.scene("bouncing-ball", until=1.5, samples=61))
+
+
+def knob(bench, label):
+    return next(k for k in knobs_of(bench.scene) if k.label == label)
+
+
+def test_a_moved_slider_gives_what_the_scene_gives(bench):
+    moved = knob(bench, "restitution")
+    assert bench.change(moved.change(bench.scene, 0.25))
+    alone = bench.scene.change({"contact.restitution": 0.25}).run()
+    assert_array_equal(bench.run.q, alone.q)
+    assert knob(bench, "restitution").value == 0.25
+
+
+def test_every_slider_changes_its_number(bench):
+    for before in knobs_of(bench.scene):
+        value = before.low + 0.6 * (before.high - before.low)
+        scene = bench.scene.change(before.change(bench.scene, value))
+        after = next(
+            k for k in knobs_of(scene) if (k.label, k.index) == (before.label, before.index)
+        )
+        assert after.value == pytest.approx(value), before.label
+
+
+def test_a_run_that_fails_keeps_the_last_good_one(bench):
+    q = bench.run.q
+    assert not bench.change({"contact.restitution": 1.5})
+    assert bench.message == "`contact.restitution` must be in [0, 1], got 1.5"
+    assert bench.run.q is q
+    assert bench.change({"contact.restitution": 0.5})
+    assert bench.message == ""
+
+
+def test_undo_goes_back_step_by_step(bench):
+    first = bench.run.q
+    for value in (0.1, 0.2):
+        bench.change({"contact.restitution": value})
+    assert bench.undo()
+    assert bench.scene.scenario.contact.restitution == 0.1
+    assert bench.undo()
+    assert_array_equal(bench.run.q, first)
+    assert not bench.undo()
+
+
+def test_ghosts_are_the_same_start_under_other_laws(bench):
+    bench.compare(("hybrid", "compliant"))
+    assert list(bench.ghosts) == ["compliant"]  # its own law is no ghost
+    assert_array_equal(bench.ghosts["compliant"].q[0], bench.run.q[0])
+    assert bench.differences()["compliant"] > 1e-4
+    bench.change({"contact.restitution": 0.3})
+    assert bench.ghosts["compliant"].scene.scenario.contact.restitution == 0.3
+    bench.compare(())
+    assert bench.ghosts == {}
+
+
+def test_what_is_saved_runs_again(bench, tmp_path):
+    bench.change({"contact.restitution": 0.35})
+    (tmp_path / "saved.yaml").write_text(bench.scenario())
+    assert_array_equal(stiction.scene(tmp_path / "saved.yaml").run().q, bench.run.q)
+    assert "stiction-player" in bench.page()
+
+
+def test_a_start_of_a_hinge_is_slid(bench):
+    pendulum = Bench(stiction.scene("double-pendulum", until=0.2, samples=11))
+    joint = next(k for k in knobs_of(pendulum.scene) if k.path == "start.q" and k.index == 1)
+    assert pendulum.change(joint.change(pendulum.scene, 0.4))
+    assert_allclose(pendulum.run.q[0, 1], 0.4)
