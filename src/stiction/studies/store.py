@@ -203,7 +203,7 @@ def _make(
     dims, shape = tuple(design.dims), tuple(design.dims.values())
     chunk = block_shape(shape, size)
 
-    def array(name: str, dtype: Any, missing: Any, variable: Variable = Variable()) -> None:  # noqa: B008
+    def array(name: str, dtype: Any, missing: Any, variable: Variable = Variable()) -> None:
         group.create_array(
             name,
             shape=(*shape, *variable.shape),
