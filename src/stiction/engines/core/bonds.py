@@ -17,6 +17,7 @@ from .reals import (
     ZERO,
     World,
     add_scaled,
+    copy,
     dot,
     fill,
     get,
@@ -122,13 +123,15 @@ def n_held(m: Machines, s: World):
 
 
 @wp.func
-def add_direction(m: Machines, s: World, made: BondRow):
-    """Make the row that was just written orthonormal to those before it, and keep it."""
+def add_direction(m: Machines, s: World, row: int, made: BondRow, whole: real):
+    """Make a row orthonormal to the directions before it, and keep it as the next of them; unless
+    next to nothing is left of it, compared with the largest row of its bond.
+    """
     nv = m[0].tree.nv
     n = n_held(m, s)
     Q = m[0].c.held + n * nv
-    half_solve(m, s, Q)
-    whole = wp.sqrt(dot(s, Q, Q, nv))
+    if row != n:
+        copy(s, Q, m[0].c.held + row * nv, nv)
     for _ in range(2):  # twice is enough
         for j in range(n):
             other = m[0].c.held + j * nv
@@ -148,26 +151,46 @@ def add_direction(m: Machines, s: World, made: BondRow):
 
 
 @wp.func
+def bond_row(m: Machines, s: World, i: int, axis: int, Y: int):
+    """One row of a bond, its Jacobian half-solved at Y."""
+    fill(s, Y, m[0].tree.nv, ZERO)
+    made = BondRow()
+    if m[0].bonds.kind[i] == POINTS:
+        made = point_row(m, s, i, axis, Y)
+    elif m[0].bonds.kind[i] == TURNS:
+        made = turn_row(m, s, i, axis, Y)
+    else:
+        made = joint_row(m, s, i, Y)
+    half_solve(m, s, Y)
+    return made
+
+
+@wp.func
 def hold_bonds(m: Machines, s: World):
     """Directions of all bonds, and the free motion without them."""
     nv = m[0].tree.nv
     put_int(s, m[0].c.n_held, 0)
     for i in range(m[0].bonds.count):
-        kind = m[0].bonds.kind[i]
         rows = int(3)
-        if kind == JOINTS:
+        if m[0].bonds.kind[i] == JOINTS:
             rows = int(1)
-        for axis in range(rows):
-            Q = m[0].c.held + n_held(m, s) * nv
-            fill(s, Q, nv, ZERO)
-            made = BondRow()
-            if kind == POINTS:
-                made = point_row(m, s, i, axis, Q)
-            elif kind == TURNS:
-                made = turn_row(m, s, i, axis, Q)
-            else:
-                made = joint_row(m, s, i, Q)
-            add_direction(m, s, made)
+        # The rows are written behind the directions so far: that these grow does not reach them
+        # before they are used.
+        n = n_held(m, s)
+        one = bond_row(m, s, i, 0, m[0].c.held + n * nv)
+        two = BondRow()
+        three = BondRow()
+        if rows == 3:
+            two = bond_row(m, s, i, 1, m[0].c.held + (n + 1) * nv)
+            three = bond_row(m, s, i, 2, m[0].c.held + (n + 2) * nv)
+        whole = real(0.0)
+        for r in range(n, n + rows):
+            whole = wp.max(whole, dot(s, m[0].c.held + r * nv, m[0].c.held + r * nv, nv))
+        whole = wp.sqrt(whole)
+        add_direction(m, s, n, one, whole)
+        if rows == 3:
+            add_direction(m, s, n + 1, two, whole)
+            add_direction(m, s, n + 2, three, whole)
     for j in range(n_held(m, s)):
         Q = m[0].c.held + j * nv
         short = dot(s, Q, m[0].z.half, nv) + get(s, m[0].c.held_bias + j)
@@ -176,11 +199,19 @@ def hold_bonds(m: Machines, s: World):
 
 @wp.func
 def leave_out_bonds(m: Machines, s: World, Y: int):
-    """Y without the directions that bonds hold."""
+    """Y without the directions that bonds hold. What they hold whole leaves nothing: not rounding,
+    which a force would be divided by.
+    """
     nv = m[0].tree.nv
-    for j in range(n_held(m, s)):
+    n = n_held(m, s)
+    if n == 0:
+        return
+    whole = dot(s, Y, Y, nv)
+    for j in range(n):
         Q = m[0].c.held + j * nv
         add_scaled(s, Y, -dot(s, Q, Y, nv), Q, nv)
+    if dot(s, Y, Y, nv) <= _REDUNDANT * _REDUNDANT * whole:
+        fill(s, Y, nv, ZERO)
 
 
 @wp.func

@@ -23,6 +23,7 @@ from .rows import first_row, n_active, n_rows, pair_of, times_W
 FREE_TO, SLIDING, APART = wp.constant(0), wp.constant(1), wp.constant(2)
 
 _SOLVED = tolerance(1e-12, 1e-5)  # residual, part of the largest impulse
+_ENOUGH = tolerance(1e-7, 1e-4)  # with which one is content where it does not get smaller
 _ROUNDS = wp.constant(30)
 _SWEEPS, _MOST_SWEEPS = wp.constant(20), wp.constant(300)  # between attempts of Newton's method
 _NEWTON = wp.constant(12)
@@ -231,10 +232,13 @@ def solve_cone(m: Machines, s: World, b: int, x: int):
             copy(s, best, x, n)
         miss = newton(m, s, n, b, x, size)
         if miss <= real(1e3) * _SOLVED * size:
+            put(s, m[0].z.unsolved, miss / wp.max(size, TINY))
             return True
         if miss < least:
             least = miss
             copy(s, best, x, n)
         copy(s, x, best, n)
         sweeps = wp.min(2 * sweeps + _SWEEPS, _MOST_SWEEPS)
-    return False
+    miss = least / wp.max(size_of(m, s, n, b, x), TINY)
+    put(s, m[0].z.unsolved, miss)
+    return miss <= _ENOUGH

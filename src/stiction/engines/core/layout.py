@@ -285,6 +285,7 @@ class StepSlots:
     rise: int
     looked: int  # when one looked around last
     missed: int  # how deep something was when it was found
+    unsolved: int  # residual of the last cone problem, part of the largest force
     # whole numbers
     phase: int
     stage: int

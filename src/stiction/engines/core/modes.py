@@ -90,7 +90,6 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
     b = m[0].c.impulse
     x = m[0].c.force
     most = carry_on(m, s, b)
-    moves = _MOVES * most
     suspicious = presses_itself_in(m, s)
     for k in range(count):
         i = pair_of(m, s, k)
@@ -109,6 +108,7 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
     solved = bool(False)
     for _ in range(_RETRIES):
         solved = solve_cone(m, s, b, x)
+        moves = wp.max(_MOVES, real(10.0) * get(s, m[0].z.unsolved)) * most
         again = bool(False)
         for k in range(count):
             i = pair_of(m, s, k)

@@ -18,6 +18,7 @@ from .forces import spread_unknowns
 from .layout import MU_STATIC, SLIP, STICK, Machines
 from .oblique import first_root
 from .reals import (
+    EPSILON,
     HALF,
     INFINITY,
     ONE,
@@ -38,6 +39,7 @@ from .rows import first_row, law, n_active, pair_of
 _SLACK = tolerance(1e-9, 1e-4)  # part of F by which forces may leave their cones: rounding
 _CENTRED = tolerance(1e-16, 1e-8)  # the square of Newton's decrement that ends the search
 _NEWTON = wp.constant(60)
+_SEARCH = wp.constant(400)  # steps of the search for a beginning
 _STEEPER = wp.constant(real(10.0))
 
 
@@ -55,6 +57,7 @@ class Sharing:
     step: int
     change: int
     z: int
+    before: int  # λ before the last step
 
 
 @wp.func
@@ -72,6 +75,7 @@ def sharing_slots(m: Machines, size: int, directions: int):
     o.gradient = x + 2 * size
     o.step = x + 3 * size + 1
     o.z = x + 4 * size + 2
+    o.before = x + 5 * size + 3
     return o
 
 
@@ -192,7 +196,10 @@ def newton_share(m: Machines, s: World, o: Sharing, n: int, norm: real, pull: re
         first += unknowns_of(m, s, k)
     for a in range(n):
         put(s, o.step + a, -get(s, o.gradient + a))
-    cholesky(s, o.H, n, TINY)
+    largest = real(0.0)
+    for a in range(n):
+        largest = wp.max(largest, get(s, o.H + a * n + a))
+    cholesky(s, o.H, n, EPSILON * largest + TINY)
     solve_cholesky(s, o.H, n, o.step)
     decrement = real(0.0)
     fill(s, o.change, o.m, ZERO)
@@ -235,7 +242,7 @@ def find_inside(m: Machines, s: World, o: Sharing):
     raised = raised - ONE  # 1 + 2 + 4 + …
     fill(s, o.z, n, ZERO)
     pull = real(1.0)
-    for _ in range(_NEWTON):
+    for _ in range(_SEARCH):
         decrement = newton_share(m, s, o, n, ZERO, pull)
         now = raised + get(s, o.z + o.d)
         if now < -_SLACK:
@@ -275,7 +282,12 @@ def share_forces(m: Machines, s: World, size: int, rank: int):
             return
     norm = ONE / (o.F * o.F)
     for _ in range(_NEWTON):
-        if newton_share(m, s, o, o.d, norm, ZERO) < _CENTRED:
+        copy(s, o.before, o.at, size)
+        decrement = newton_share(m, s, o, o.d, norm, ZERO)
+        if not (decrement < INFINITY):  # on the very bound
+            copy(s, o.at, o.before, size)
+            break
+        if decrement < _CENTRED:
             break
     raise_normals(m, s, o, o.at, -_SLACK * o.F)
     copy(s, m[0].c.unknown, o.at, size)
