@@ -26,7 +26,7 @@ IMPACTS = (
     "lcp-cone", "lcp-cone-poisson",
 )  # fmt: skip
 ENERGY_METHODS = ("off", "scale", "constrain")
-_PARTS = ("reals", "contacts", "layout", "mujoco_layout", "machine", "stepping")
+_PARTS = ("reals", "contacts", "coordinates", "layout", "mujoco_layout", "machine", "stepping")
 _EVER = 1e30  # stands for infinity: longer than any run
 
 
@@ -51,6 +51,7 @@ class Core:
 
     reals: Any
     contacts: Any
+    coordinates: Any
     layout: Any
     mujoco_layout: Any
     machine: Any
@@ -104,7 +105,7 @@ class Blueprint:
             at,
             acceleration=nv, position=3 * links, rotation=4 * links, velocity=6 * links,
             rate=6 * links, force=6 * links, inertia=10 * links, motion=6 * nv, bias=nv, M=size_M,
-            D=nv,
+            D=nv, tendon_bias=M.outer.n_tendons,
         )  # fmt: skip
         at.origin = at.position
         if M.outer.model:

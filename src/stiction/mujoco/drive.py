@@ -7,7 +7,6 @@ import mujoco
 import numpy as np
 
 from stiction.engines.assemble import ENERGY_METHODS, IMPACTS, Run
-from stiction.engines.core import part
 from stiction.mujoco.machine import make_design
 
 _STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
@@ -39,7 +38,11 @@ class Driver:
         for i, name in enumerate(("restitution", "mu_static", "mu_dynamic", "rest_speed",
                                   "stribeck_speed", "stribeck_exponent")):  # fmt: skip
             table[:, :, i] = float(getattr(law, name))
-        dry = self.design.machine.pairs.kind.numpy() == int(part("contacts").JOINT_FRICTION)
+        kinds = self.design.core.coordinates
+        dry = np.isin(
+            self.design.machine.pairs.kind.numpy(),
+            [int(kinds.FREEDOM_FRICTION), int(kinds.TENDON_FRICTION)],
+        )
         table[:, dry, 1:3] = 1.0
         self.run.law = self.design.arrays.real(table)
         self.run.start(data.qpos[None].copy(), data.qvel[None].copy())

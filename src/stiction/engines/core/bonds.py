@@ -11,7 +11,9 @@ $$ Q^T a + \beta = 0, \qquad a \leftarrow a - Q (Q^T a + \beta), \qquad Y \lefta
 import warp as wp
 
 from .contacts import put_jacobian, put_turn, rate_at, spin, velocity_at, world_point
+from .coordinates import put_tendon_row
 from .layout import Machines
+from .outer import peek, tendon_velocity
 from .reals import (
     ONE,
     ZERO,
@@ -32,8 +34,8 @@ from .reals import (
 )
 from .tree import half_solve
 
-# Kinds of m[0].bonds: a point of two bodies, their turn, a joint that follows another.
-POINTS, TURNS, JOINTS = wp.constant(0), wp.constant(1), wp.constant(2)
+# Kinds of m[0].bonds: a point of two bodies, their turn, a joint or tendon that follows another.
+POINTS, TURNS, JOINTS, TENDONS = (wp.constant(i) for i in range(4))
 _REDUNDANT = tolerance(1e-9, 1e-4)  # what is left of a direction that others already hold
 
 
@@ -88,6 +90,26 @@ def turn_row(m: Machines, s: World, i: int, axis: int, Y: int):
     return made
 
 
+@wp.struct
+class Curve:
+    """A polynomial at a place: its value, slope and bend."""
+
+    value: real
+    slope: real
+    bend: real
+
+
+@wp.func
+def curve_at(m: Machines, i: int, y: real):
+    """The polynomial of bond i at y."""
+    c = Curve()
+    for back in range(5):
+        c.bend = c.bend * y + real(2.0) * c.slope
+        c.slope = c.slope * y + c.value
+        c.value = c.value * y + m[0].bonds.curve[i, 4 - back]
+    return c
+
+
 @wp.func
 def joint_row(m: Machines, s: World, i: int, Y: int):
     """q₁ follows a polynomial of q₂, both counted from their reference."""
@@ -103,17 +125,31 @@ def joint_row(m: Machines, s: World, i: int, Y: int):
         e = m[0].tree.at_v[two]
         y = get(s, m[0].at.q + m[0].tree.at_q[two]) - m[0].bonds.point[i][1]
         v = get(s, m[0].at.v + e)
-        value = real(0.0)
-        slope = real(0.0)
-        bend = real(0.0)
-        for back in range(5):
-            bend = bend * y + real(2.0) * slope
-            slope = slope * y + value
-            value = value * y + m[0].bonds.curve[i, 4 - back]
-        put(s, Y + e, get(s, Y + e) - slope)
-        made.gap = x - value
-        made.velocity -= slope * v
-        made.bias = -bend * v * v
+        c = curve_at(m, i, y)
+        put(s, Y + e, get(s, Y + e) - c.slope)
+        made.gap = x - c.value
+        made.velocity -= c.slope * v
+        made.bias = -c.bend * v * v
+    return made
+
+
+@wp.func
+def tendon_row(m: Machines, s: World, i: int, Y: int):
+    """The length of a tendon follows a polynomial of another's, both from their reference."""
+    one = m[0].bonds.first[i]
+    two = m[0].bonds.second[i]
+    put_tendon_row(m, s, one, ONE, Y)
+    made = BondRow()
+    made.gap = peek(m[0].outer.ten_length, one) - m[0].bonds.point[i][0] - m[0].bonds.curve[i, 0]
+    made.velocity = tendon_velocity(m, s, one)
+    made.bias = get(s, m[0].at.tendon_bias + one)
+    if two >= 0:
+        v = tendon_velocity(m, s, two)
+        c = curve_at(m, i, peek(m[0].outer.ten_length, two) - m[0].bonds.point[i][1])
+        put_tendon_row(m, s, two, -c.slope, Y)
+        made.gap += m[0].bonds.curve[i, 0] - c.value
+        made.velocity -= c.slope * v
+        made.bias -= c.slope * get(s, m[0].at.tendon_bias + two) + c.bend * v * v
     return made
 
 
@@ -159,8 +195,10 @@ def bond_row(m: Machines, s: World, i: int, axis: int, Y: int):
         made = point_row(m, s, i, axis, Y)
     elif m[0].bonds.kind[i] == TURNS:
         made = turn_row(m, s, i, axis, Y)
-    else:
+    elif m[0].bonds.kind[i] == JOINTS:
         made = joint_row(m, s, i, Y)
+    else:
+        made = tendon_row(m, s, i, Y)
     half_solve(m, s, Y)
     return made
 
@@ -172,7 +210,7 @@ def hold_bonds(m: Machines, s: World):
     put_int(s, m[0].c.n_held, 0)
     for i in range(m[0].bonds.count):
         rows = int(3)
-        if m[0].bonds.kind[i] == JOINTS:
+        if m[0].bonds.kind[i] >= JOINTS:
             rows = int(1)
         # The rows are written behind the directions so far: that these grow does not reach them
         # before they are used.

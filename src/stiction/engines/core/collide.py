@@ -2,7 +2,7 @@
 
 import warp as wp
 
-from .contacts import JOINT_FRICTION
+from .coordinates import is_dry
 from .events import REST
 from .impact import bring_to_rest, no_slip, resolve
 from .layout import (
@@ -80,7 +80,7 @@ def collide(m: Machines, s: World):
     for k in range(n_active(m, s)):
         i = pair_of(m, s, k)
         takes_part = get(s, m[0].c.velocity + first_row(m, s, k + 1) - 1) <= REST
-        if m[0].pairs.kind[i] == JOINT_FRICTION:  # a bounded force has no impulse
+        if is_dry(m[0].pairs.kind[i]):  # a bounded force has no impulse
             takes_part = False
         put_int(s, m[0].c.mark + i, int(takes_part))
     activate(m, s, m[0].c.mark)

@@ -87,6 +87,7 @@ class TreeSlots:
     inertia: int  # 10
     motion: int  # 6 a freedom
     bias: int
+    tendon_bias: int  # 1 a tendon: how fast its velocity changes if v does not
     M: int  # rows of M, then of L
     D: int  # D^(-1/2)
 
@@ -134,7 +135,7 @@ class Pairs:
 
     count: int
     kind: wp.array(dtype=int)
-    first: wp.array(dtype=int)  # link that touches
+    first: wp.array(dtype=int)  # link that touches; or joint, freedom or tendon
     second: wp.array(dtype=int)  # link that is touched; 0 is the ground
     rows: wp.array(dtype=int)  # 1 normal only, 2 in the plane, 3 in space, 4 spin, 6 rolling
     point: wp.array(dtype=vec3)  # of the first: a point, or the centre of something round
@@ -143,7 +144,7 @@ class Pairs:
     # of lines and rims their direction
     on: wp.array(dtype=vec3)  # of the second: a point of the plane, or a centre
     facing: wp.array(dtype=quat)  # of the plane: x and y are tangents, z is the normal
-    radius: wp.array(dtype=real)  # of the second; limit of a joint, load of its friction
+    radius: wp.array(dtype=real)  # of the second; limit of a number, load of its friction
     along: wp.array(dtype=vec3)  # direction of the second's line
     reach: wp.array(dtype=real)  # radius about the first's line, or of its rim
     twist: wp.array(dtype=vec2)  # friction of spin and of rolling, over that of sliding [m]
@@ -167,9 +168,9 @@ class Bonds:
 
     count: int
     kind: wp.array(dtype=int)
-    first: wp.array(dtype=int)  # link, or joint
-    second: wp.array(dtype=int)  # link, or joint that is followed (0: none)
-    point: wp.array(dtype=vec3)  # of the first; of joints the references of both
+    first: wp.array(dtype=int)  # link, joint or tendon
+    second: wp.array(dtype=int)  # link, or joint or tendon that is followed (0, -1: none)
+    point: wp.array(dtype=vec3)  # of the first; of joints and tendons the references of both
     on: wp.array(dtype=vec3)  # of the second
     turn: wp.array(dtype=quat)  # of the first as the second sees it
     curve: wp.array2d(dtype=real)  # coefficients, of the power 0 first
