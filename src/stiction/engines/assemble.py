@@ -114,7 +114,7 @@ class Blueprint:
         self.numbers.give_one(
             z, "t", "now", "t_end", "h", "longest", "stride", "low", "high", "f_low", "f_high",
             "slope", "drift", "excess", "stop", "damped", "margin", "spent_at", "speed", "rise",
-            "looked", "missed", "unsolved",
+            "looked", "missed", "slack", "unsolved",
         )  # fmt: skip
         whole.give_one(
             z, "phase", "stage", "status", "steps", "events", "cascade", "next_sample", "target",

@@ -96,6 +96,7 @@ def rigid_values(m: Machines, s: World):
     for r in range(n):
         most = wp.max(most, wp.abs(get(s, m[0].c.force + r)))
     slack = FORCE_SLACK * most
+    put(s, m[0].z.slack, slack)
     excess = get(s, m[0].z.excess)  # of redundant contacts together: none of them can hold
     for i in range(m[0].pairs.count):
         gap = get(s, m[0].c.gap + i) + GAP_SLACK

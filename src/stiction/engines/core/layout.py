@@ -286,6 +286,7 @@ class StepSlots:
     rise: int
     looked: int  # when one looked around last
     missed: int  # how deep something was when it was found
+    slack: int  # by which forces may fall short of their bounds
     unsolved: int  # residual of the last cone problem, part of the largest force
     # whole numbers
     phase: int

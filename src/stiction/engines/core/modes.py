@@ -7,8 +7,8 @@ Accelerations decide, not forces: these are not unique where contacts are redund
 
 At the instant at which a force comes to zero, or friction to its cone, nothing is accelerated yet,
 neither in the old mode nor in the new. So the question is asked a little later: with accelerations
-carried on as they have changed since the beginning of the step, with the contact apart whose force
-has come to zero (unless it then sinks), and with a little less friction where it has come to its
+carried on as they have changed since the beginning of the step, with the contacts apart whose
+forces have come to zero (unless they then sink), and with a little less friction where it has come to its
 cone.
 
 A contact at rest holds with the static coefficient; what gives way is asked again with the dynamic
@@ -21,7 +21,7 @@ import warp as wp
 
 from .cone import APART, FREE_TO, SLIDING, solve_cone
 from .layout import MOST_ROWS, MU_DYNAMIC, MU_STATIC, OPEN, SLIP, STICK, TANGENTS, Machines
-from .reals import ONE, ZERO, World, fill, get, get_int, put, put_int, real, tolerance
+from .reals import ONE, TWO, ZERO, World, fill, get, get_int, put, put_int, real, tolerance
 from .rows import first_row, law, n_active, n_rows, pair_of, times_W
 
 _LATER = tolerance(1e-4, 1e-3)  # change of accelerations that decides, part of the largest
@@ -77,6 +77,15 @@ def presses_itself_in(m: Machines, s: World):
 
 
 @wp.func
+def has_no_load(m: Machines, s: World, i: int):
+    """Whether the normal force of a closed pair had come to zero at the end of the step: redundant
+    contacts share a load, so they lose it together.
+    """
+    closed = get_int(s, m[0].c.mode_before + i) != OPEN
+    return closed and get(s, m[0].c.value + 2 * i) <= TWO * get(s, m[0].z.slack)
+
+
+@wp.func
 def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
     """Settle the modes of closed contacts, which come marked `STICK` (at rest) or `SLIP`.
 
@@ -101,7 +110,7 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
             put(s, m[0].c.mu + k, law(m, s, i, MU_STATIC))
             if i == gives_way:
                 put(s, m[0].c.mu + k, (ONE - _LATER) * law(m, s, i, MU_DYNAMIC))
-        if i == lets_go:
+        if i == lets_go or (lets_go >= 0 and has_no_load(m, s, i)):
             put_int(s, m[0].c.fixed + k, APART)
     fill(s, x, n, ZERO)
     fill(s, m[0].c.floor, count, ZERO)
