@@ -8,6 +8,7 @@ import numpy as np
 
 from stiction.engines.assemble import ENERGY_METHODS, IMPACTS, Run
 from stiction.mujoco.machine import make_design
+from stiction.mujoco.start import widen_limits
 
 _STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 
@@ -23,6 +24,7 @@ class Driver:
         self.data = mujoco.MjData(self.model)
         for name in _STATE:
             getattr(self.data, name)[:] = getattr(data, name)
+        self.widened = widen_limits(self.model, self.data)
         self.design = make_design(self.model, self.data, room, 7, 0)
         self.run = Run(self.design, 1, np.array([until]), samples, max_events)
         self.run.integrate("tsit5", rtol, atol)

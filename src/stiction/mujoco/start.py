@@ -115,9 +115,12 @@ def settle_start(model: mujoco.MjModel, data: mujoco.MjData) -> Missed:
     start = data.qpos.copy()
     model = copy.copy(model)
     # What is near counts too: else it would be walked into, and out of, by turns.
-    model.geom_margin[:] = model.body_margin[:] = np.maximum(_NEAR, before.depth)
-    for movable in (_floats(model), np.ones(model.nv, bool)):
-        if _project(model, data, start, movable):
+    model.geom_margin[:] = model.body_margin[:] = max(_NEAR, before.depth)
+    model.jnt_margin[:] = model.tendon_margin[:] = _NEAR
+    everything = np.ones(model.nv, bool)
+    # Limits last: one that a coupling does not let a joint keep is left to `widen_limits`.
+    for movable, limits in ((_floats(model), True), (everything, True), (everything, False)):
+        if _project(model, data, start, movable, limits):
             return before
     data.qpos[:] = start
     what = f"{before.bodies[0]} is {before.depth:.3g} m inside of {before.bodies[1]}"
@@ -137,7 +140,11 @@ def _floats(model: mujoco.MjModel) -> np.ndarray:
 
 
 def _project(
-    model: mujoco.MjModel, data: mujoco.MjData, start: np.ndarray, movable: np.ndarray
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    start: np.ndarray,
+    movable: np.ndarray,
+    limits: bool,
 ) -> bool:
     """Loops and limits are mended by all joints, contacts opened by what is movable.
 
@@ -148,8 +155,10 @@ def _project(
     data.qpos[:] = start
     for i in range(_ROUNDS):
         rows = _rows(model, data)
-        unequal = np.concatenate([rows.limit, np.where(movable, rows.touch, 0.0)])
-        gaps = np.concatenate([rows.limit_gap, rows.touch_gap])
+        unequal, gaps = np.where(movable, rows.touch, 0.0), rows.touch_gap
+        if limits:
+            unequal = np.concatenate([rows.limit, unequal])
+            gaps = np.concatenate([rows.limit_gap, gaps])
         if max(np.abs(rows.equal_gap).max(initial=0.0), -gaps.min(initial=0.0)) <= _MET:
             return True
         come = way if i < _ROUNDS // 5 else 0 * way
@@ -162,3 +171,35 @@ def _project(
         data.qpos[:] = start
         mujoco.mj_integratePos(model, data.qpos, way, 1.0)
     return False
+
+
+def widen_limits(model: mujoco.MjModel, data: mujoco.MjData) -> list[str]:
+    """Move limits of joints and tendons that the start misses to where it is; which these are.
+
+    Coupled joints may not be able to keep a limit that was rounded.
+    """
+    mujoco.mj_fwdPosition(model, data)
+    moved = []
+    for ranges, limited, values, named in (
+        (model.jnt_range, model.jnt_limited, _coordinates(model, data), model.joint),
+        (model.tendon_range, model.tendon_limited, data.ten_length, model.tendon),
+    ):
+        for i in np.flatnonzero(limited):
+            low, high = ranges[i]
+            if not low <= values[i] <= high:
+                moved.append(f"{named(int(i)).name} by {max(low - values[i], values[i] - high):.2g}")
+                ranges[i] = min(low, values[i]), max(high, values[i])
+    return moved
+
+
+def _coordinates(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
+    """Of each joint the number that its range limits: of a ball joint its turn."""
+    values = np.zeros(model.njnt)
+    for j in range(model.njnt):
+        at = model.jnt_qposadr[j]
+        values[j] = data.qpos[at]
+        if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_BALL:
+            turn = np.zeros(3)
+            mujoco.mju_quat2Vel(turn, data.qpos[at : at + 4], 1.0)
+            values[j] = np.linalg.norm(turn)
+    return values

@@ -20,9 +20,12 @@ is suspicious: `stiction.motions` can tell which modes there are.
 import warp as wp
 
 from .cone import APART, FREE_TO, SLIDING, solve_cone
+from .events import FORCE_SLACK
+from .forces import contact_forces, list_equations
 from .layout import MOST_ROWS, MU_DYNAMIC, MU_STATIC, OPEN, SLIP, STICK, TANGENTS, Machines
 from .reals import ONE, TWO, ZERO, World, fill, get, get_int, put, put_int, real, tolerance
 from .rows import first_row, law, n_active, n_rows, pair_of, times_W
+from .sharing import least_margin, share_forces
 
 _LATER = tolerance(1e-4, 1e-3)  # change of accelerations that decides, part of the largest
 _STEADY = tolerance(1e-9, 1e-5)  # change in a step below which nothing can be told from it
@@ -86,6 +89,38 @@ def has_no_load(m: Machines, s: World, i: int):
 
 
 @wp.func
+def all_hold(m: Machines, s: World, b: int, x: int, moves: real):
+    """Whether everything at rest can stay so: the modes then. If not, the modes are as before.
+
+    Asked first, because several modes may be consistent where contacts are redundant; and with the
+    forces that the motion will have.
+    """
+    for k in range(n_active(m, s)):
+        if get_int(s, m[0].c.fixed + k) == APART:
+            put_int(s, m[0].c.mode + pair_of(m, s, k), OPEN)
+    rank = contact_forces(m, s, b)
+    size = list_equations(m, s)
+    share_forces(m, s, size, rank)
+    least = real(0.0)
+    for i in range(size):
+        least = wp.max(least, wp.abs(get(s, m[0].c.unknown + i)))
+    holds = get(s, m[0].z.excess) == ZERO
+    holds = holds and least_margin(m, s, m[0].c.unknown) >= -FORCE_SLACK * least
+    n = n_rows(m, s)
+    for k in range(n_active(m, s)):
+        if get_int(s, m[0].c.fixed + k) == APART:
+            normal = first_row(m, s, k + 1) - 1
+            holds = holds and get(s, b + normal) + times_W(m, s, n, normal, x) >= -moves
+    for k in range(n_active(m, s)):
+        if not holds and get_int(s, m[0].c.fixed + k) == APART:
+            i = pair_of(m, s, k)
+            put_int(s, m[0].c.mode + i, STICK)
+            if get_int(s, m[0].c.mark + i) == 0:
+                put_int(s, m[0].c.mode + i, SLIP)
+    return holds
+
+
+@wp.func
 def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
     """Settle the modes of closed contacts, which come marked `STICK` (at rest) or `SLIP`.
 
@@ -112,8 +147,12 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
                 put(s, m[0].c.mu + k, (ONE - _LATER) * law(m, s, i, MU_DYNAMIC))
         if i == lets_go or (lets_go >= 0 and has_no_load(m, s, i)):
             put_int(s, m[0].c.fixed + k, APART)
-    fill(s, x, n, ZERO)
     fill(s, m[0].c.floor, count, ZERO)
+    flags = int(CONSISTENT)
+    if suspicious:
+        flags += SUSPICIOUS
+    if all_hold(m, s, b, x, _MOVES * most):
+        return flags
     solved = bool(False)
     for _ in range(_RETRIES):
         solved = solve_cone(m, s, b, x)
@@ -153,9 +192,6 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
                 put_int(s, m[0].c.mode + i, STICK)
         if not again:
             break
-    flags = int(0)
-    if solved:
-        flags = CONSISTENT
-    if suspicious or not solved:
-        flags += SUSPICIOUS
+    if not solved:
+        flags = int(SUSPICIOUS)
     return flags

@@ -15,7 +15,7 @@ import warp as wp
 
 from .algebra import cholesky, free_direction, solve_cholesky
 from .forces import spread_unknowns
-from .layout import MU_STATIC, SLIP, STICK, Machines
+from .layout import OPEN, SLIP, STICK, Machines
 from .oblique import first_root
 from .reals import (
     EPSILON,
@@ -34,7 +34,7 @@ from .reals import (
     real,
     tolerance,
 )
-from .rows import first_row, law, n_active, pair_of
+from .rows import first_row, n_active, pair_of
 
 _SLACK = tolerance(1e-9, 1e-4)  # part of F by which forces may leave their cones: rounding
 _CENTRED = tolerance(1e-16, 1e-8)  # the square of Newton's decrement that ends the search
@@ -84,21 +84,24 @@ def margin(m: Machines, s: World, k: int, first: int, x: int):
     """How far the force of the k-th contact, at x + first, is inside its cone: > 0 inside."""
     i = pair_of(m, s, k)
     rows = first_row(m, s, k + 1) - first_row(m, s, k)
+    if get_int(s, m[0].c.mode + i) == OPEN:
+        return INFINITY
     if get_int(s, m[0].c.mode + i) == SLIP or rows == 1:
         return get(s, x + first)
     f_n = get(s, x + first + rows - 1)
     rub = real(0.0)
     for j in range(rows - 1):
         rub += get(s, x + first + j) * get(s, x + first + j)
-    return law(m, s, i, MU_STATIC) * f_n - wp.sqrt(rub)
+    return get(s, m[0].c.mu + k) * f_n - wp.sqrt(rub)
 
 
 @wp.func
 def unknowns_of(m: Machines, s: World, k: int):
     """How many unknowns the k-th contact has."""
-    if get_int(s, m[0].c.mode + pair_of(m, s, k)) == STICK:
+    mode = get_int(s, m[0].c.mode + pair_of(m, s, k))
+    if mode == STICK:
         return first_row(m, s, k + 1) - first_row(m, s, k)
-    return 1
+    return int(mode == SLIP)
 
 
 @wp.func
@@ -115,6 +118,8 @@ def least_margin(m: Machines, s: World, x: int):
 def add_barrier(m: Machines, s: World, o: Sharing, k: int, first: int, n: int):
     """Gradient and Hessian of -log of what is inside, in the n directions."""
     count = unknowns_of(m, s, k)
+    if count == 0:
+        return
     normal = first + count - 1
     f_n = get(s, o.at + normal)
     if count == 1:
@@ -125,7 +130,7 @@ def add_barrier(m: Machines, s: World, o: Sharing, k: int, first: int, n: int):
                 to = o.H + a * n + b
                 put(s, to, get(s, to) + g * get(s, o.N + b * o.m + normal) / f_n)
         return
-    mu = law(m, s, pair_of(m, s, k), MU_STATIC)
+    mu = get(s, m[0].c.mu + k)
     mu2 = mu * mu
     inside = mu2 * f_n * f_n
     for j in range(count - 1):
@@ -154,13 +159,15 @@ def reach(m: Machines, s: World, o: Sharing):
     first = int(0)
     for k in range(n_active(m, s)):
         count = unknowns_of(m, s, k)
+        if count == 0:
+            continue
         f = get(s, o.at + first + count - 1)
         d = get(s, o.change + first + count - 1)
         if count == 1:
             if d < ZERO:
                 least = wp.min(least, -f / d)
         else:
-            mu = law(m, s, pair_of(m, s, k), MU_STATIC)
+            mu = get(s, m[0].c.mu + k)
             q0 = mu * mu * f * f
             q1 = mu * mu * f * d
             q2 = mu * mu * d * d
@@ -223,8 +230,10 @@ def raise_normals(m: Machines, s: World, o: Sharing, to: int, by: real):
     """Add to all normal forces."""
     first = int(0)
     for k in range(n_active(m, s)):
-        first += unknowns_of(m, s, k)
-        put(s, to + first - 1, get(s, to + first - 1) + by)
+        count = unknowns_of(m, s, k)
+        first += count
+        if count > 0:
+            put(s, to + first - 1, get(s, to + first - 1) + by)
 
 
 @wp.func
@@ -258,7 +267,10 @@ def find_inside(m: Machines, s: World, o: Sharing):
 
 @wp.func
 def share_forces(m: Machines, s: World, size: int, rank: int):
-    """Choose the forces of contacts whose equations have such a rank; `excess` if none will do."""
+    """Choose the forces of contacts whose equations have such a rank; `excess` if none will do.
+
+    Coefficients of friction are in `mu`.
+    """
     put(s, m[0].z.excess, ZERO)
     if rank == size:
         return
