@@ -105,7 +105,7 @@ class Blueprint:
             at,
             acceleration=nv, position=3 * links, rotation=4 * links, velocity=6 * links,
             rate=6 * links, force=6 * links, inertia=10 * links, motion=6 * nv, bias=nv, M=size_M,
-            D=nv, tendon_bias=M.outer.n_tendons,
+            D=nv, tendon_bias=int(M.outer.n_tendons),
         )  # fmt: skip
         at.origin = at.position
         if M.outer.model:

@@ -23,6 +23,7 @@ from .cone import APART, FREE_TO, SLIDING, solve_cone
 from .events import FORCE_SLACK
 from .forces import contact_forces, list_equations
 from .layout import MOST_ROWS, MU_DYNAMIC, MU_STATIC, OPEN, SLIP, STICK, TANGENTS, Machines
+from .onset import align_onsets
 from .reals import ONE, TWO, ZERO, World, fill, get, get_int, put, put_int, real, tolerance
 from .rows import first_row, law, n_active, n_rows, pair_of, times_W
 from .sharing import least_margin, share_forces
@@ -151,7 +152,8 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
     flags = int(CONSISTENT)
     if suspicious:
         flags += SUSPICIOUS
-    if all_hold(m, s, b, x, _MOVES * most):
+        fill(s, x, n, ZERO)
+    elif all_hold(m, s, b, x, _MOVES * most):
         return flags
     solved = bool(False)
     for _ in range(_RETRIES):
@@ -192,6 +194,7 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
                 put_int(s, m[0].c.mode + i, STICK)
         if not again:
             break
+    align_onsets(m, s, b)
     if not solved:
         flags = int(SUSPICIOUS)
     return flags
