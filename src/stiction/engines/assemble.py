@@ -127,10 +127,9 @@ class Blueprint:
     def _contacts(self, M: Any, lay: Any, rows: int, unknowns: int) -> None:
         c = lay.ContactSlots()
         n, nv = M.pairs.count, M.tree.nv
-        c.capacity = cap = rows
+        c.capacity, c.most_held = cap, held = rows, 3 * M.bonds.count
         values = 2 * n + M.act.count + M.act.guards + (n if M.shapes.count else 0)
         lemke = unknowns * min(n, rows // 2)  # every contact has two rows or more
-        held = 3 * M.bonds.count
         self.numbers.give(
             c,
             gap=n, closing=n, direction=5 * n, heading=5 * n, value=values, value_low=values,

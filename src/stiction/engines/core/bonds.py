@@ -19,7 +19,6 @@ from .reals import (
     ZERO,
     World,
     add_scaled,
-    copy,
     dot,
     fill,
     get,
@@ -159,34 +158,6 @@ def n_held(m: Machines, s: World):
 
 
 @wp.func
-def add_direction(m: Machines, s: World, row: int, made: BondRow, whole: real):
-    """Make a row orthonormal to the directions before it, and keep it as the next of them; unless
-    next to nothing is left of it, compared with the largest row of its bond.
-    """
-    nv = m[0].tree.nv
-    n = n_held(m, s)
-    Q = m[0].c.held + n * nv
-    if row != n:
-        copy(s, Q, m[0].c.held + row * nv, nv)
-    for _ in range(2):  # twice is enough
-        for j in range(n):
-            other = m[0].c.held + j * nv
-            c = dot(s, Q, other, nv)
-            add_scaled(s, Q, -c, other, nv)
-            made.gap -= c * get(s, m[0].c.held_gap + j)
-            made.velocity -= c * get(s, m[0].c.held_velocity + j)
-            made.bias -= c * get(s, m[0].c.held_bias + j)
-    size = wp.sqrt(dot(s, Q, Q, nv))
-    if size <= _REDUNDANT * whole:
-        return
-    scale(s, Q, ONE / size, nv)
-    put(s, m[0].c.held_gap + n, made.gap / size)
-    put(s, m[0].c.held_velocity + n, made.velocity / size)
-    put(s, m[0].c.held_bias + n, made.bias / size)
-    put_int(s, m[0].c.n_held, n + 1)
-
-
-@wp.func
 def bond_row(m: Machines, s: World, i: int, axis: int, Y: int):
     """One row of a bond, its Jacobian half-solved at Y."""
     fill(s, Y, m[0].tree.nv, ZERO)
@@ -204,31 +175,90 @@ def bond_row(m: Machines, s: World, i: int, axis: int, Y: int):
 
 
 @wp.func
+def take_out(m: Machines, s: World, j: int, row: int):
+    """Take direction j out of a row, and what is known of it out of what is known of the row."""
+    nv = m[0].tree.nv
+    Q = m[0].c.held + j * nv
+    Y = m[0].c.held + row * nv
+    c = dot(s, Q, Y, nv)
+    add_scaled(s, Y, -c, Q, nv)
+    for known in range(3):
+        at = m[0].c.held_gap + known * m[0].c.most_held
+        put(s, at + row, get(s, at + row) - c * get(s, at + j))
+
+
+@wp.func
+def swap_rows(m: Machines, s: World, a: int, b: int):
+    nv = m[0].tree.nv
+    for d in range(nv):
+        x = get(s, m[0].c.held + a * nv + d)
+        put(s, m[0].c.held + a * nv + d, get(s, m[0].c.held + b * nv + d))
+        put(s, m[0].c.held + b * nv + d, x)
+    for known in range(3):
+        at = m[0].c.held_gap + known * m[0].c.most_held
+        x = get(s, at + a)
+        put(s, at + a, get(s, at + b))
+        put(s, at + b, x)
+
+
+@wp.func
+def hold_bond(m: Machines, s: World, i: int):
+    """Add the directions of bond i to those that are held.
+
+    Its rows are written behind them and made orthonormal, the largest first; where next to nothing
+    is left of the rows, others hold them already. A loop in a plane has such a row, whichever way
+    the plane is turned.
+    """
+    nv = m[0].tree.nv
+    n = n_held(m, s)
+    rows = int(3)
+    if m[0].bonds.kind[i] >= JOINTS:
+        rows = int(1)
+    whole = real(0.0)
+    for r in range(n, n + rows):
+        Y = m[0].c.held + r * nv
+        made = bond_row(m, s, i, r - n, Y)
+        put(s, m[0].c.held_gap + r, made.gap)
+        put(s, m[0].c.held_velocity + r, made.velocity)
+        put(s, m[0].c.held_bias + r, made.bias)
+        whole = wp.max(whole, dot(s, Y, Y, nv))
+        for j in range(n):
+            take_out(m, s, j, r)
+    for _ in range(rows):
+        n = n_held(m, s)
+        best = int(n)
+        most = real(-1.0)
+        for r in range(n, n + rows):
+            Y = m[0].c.held + r * nv
+            size = dot(s, Y, Y, nv)
+            if size > most:
+                most = size
+                best = r
+        if most <= _REDUNDANT * _REDUNDANT * whole:
+            return
+        if best != n:
+            swap_rows(m, s, n, best)
+        for j in range(n):  # once more: twice is enough
+            take_out(m, s, j, n)
+        Q = m[0].c.held + n * nv
+        size = wp.sqrt(dot(s, Q, Q, nv))
+        scale(s, Q, ONE / size, nv)
+        for known in range(3):
+            at = m[0].c.held_gap + known * m[0].c.most_held + n
+            put(s, at, get(s, at) / size)
+        put_int(s, m[0].c.n_held, n + 1)
+        rows -= 1
+        for r in range(n + 1, n + 1 + rows):
+            take_out(m, s, n, r)
+
+
+@wp.func
 def hold_bonds(m: Machines, s: World):
     """Directions of all bonds, and the free motion without them."""
     nv = m[0].tree.nv
     put_int(s, m[0].c.n_held, 0)
     for i in range(m[0].bonds.count):
-        rows = int(3)
-        if m[0].bonds.kind[i] >= JOINTS:
-            rows = int(1)
-        # The rows are written behind the directions so far: that these grow does not reach them
-        # before they are used.
-        n = n_held(m, s)
-        one = bond_row(m, s, i, 0, m[0].c.held + n * nv)
-        two = BondRow()
-        three = BondRow()
-        if rows == 3:
-            two = bond_row(m, s, i, 1, m[0].c.held + (n + 1) * nv)
-            three = bond_row(m, s, i, 2, m[0].c.held + (n + 2) * nv)
-        whole = real(0.0)
-        for r in range(n, n + rows):
-            whole = wp.max(whole, dot(s, m[0].c.held + r * nv, m[0].c.held + r * nv, nv))
-        whole = wp.sqrt(whole)
-        add_direction(m, s, n, one, whole)
-        if rows == 3:
-            add_direction(m, s, n + 1, two, whole)
-            add_direction(m, s, n + 2, three, whole)
+        hold_bond(m, s, i)
     for j in range(n_held(m, s)):
         Q = m[0].c.held + j * nv
         short = dot(s, Q, m[0].z.half, nv) + get(s, m[0].c.held_bias + j)

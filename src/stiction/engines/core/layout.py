@@ -200,7 +200,9 @@ class ContactSlots:
     mu: int  # of each active contact, in cone problems
     floor: int  # least normal impulse of each active contact, in cone problems
     restitution: int  # of each active contact, in impacts
-    # bonds: orthonormal directions, and what they miss along them
+    # bonds: orthonormal directions, and what they miss along them (gap, velocity and bias follow
+    # each other)
+    most_held: int
     held: int
     held_gap: int
     held_velocity: int
