@@ -20,13 +20,10 @@ is suspicious: `stiction.motions` can tell which modes there are.
 import warp as wp
 
 from .cone import APART, FREE_TO, SLIDING, solve_cone
-from .events import FORCE_SLACK
-from .forces import contact_forces, list_equations
 from .layout import MOST_ROWS, MU_DYNAMIC, MU_STATIC, OPEN, SLIP, STICK, TANGENTS, Machines
-from .onset import align_onsets
+from .onset import admissible, align_onsets
 from .reals import ONE, TWO, ZERO, World, fill, get, get_int, put, put_int, real, tolerance
 from .rows import first_row, law, n_active, n_rows, pair_of, times_W
-from .sharing import least_margin, share_forces
 
 _LATER = tolerance(1e-4, 1e-3)  # change of accelerations that decides, part of the largest
 _STEADY = tolerance(1e-9, 1e-5)  # change in a step below which nothing can be told from it
@@ -99,14 +96,7 @@ def all_hold(m: Machines, s: World, b: int, x: int, moves: real):
     for k in range(n_active(m, s)):
         if get_int(s, m[0].c.fixed + k) == APART:
             put_int(s, m[0].c.mode + pair_of(m, s, k), OPEN)
-    rank = contact_forces(m, s, b)
-    size = list_equations(m, s)
-    share_forces(m, s, size, rank)
-    least = real(0.0)
-    for i in range(size):
-        least = wp.max(least, wp.abs(get(s, m[0].c.unknown + i)))
-    holds = get(s, m[0].z.excess) == ZERO
-    holds = holds and least_margin(m, s, m[0].c.unknown) >= -FORCE_SLACK * least
+    holds = admissible(m, s, b)
     n = n_rows(m, s)
     for k in range(n_active(m, s)):
         if get_int(s, m[0].c.fixed + k) == APART:
@@ -194,7 +184,7 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
                 put_int(s, m[0].c.mode + i, STICK)
         if not again:
             break
-    align_onsets(m, s, b)
+    align_onsets(m, s, b, gives_way)
     if not solved:
         flags = int(SUSPICIOUS)
     return flags

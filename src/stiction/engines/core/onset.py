@@ -14,8 +14,9 @@ import warp as wp
 
 from .algebra import cholesky, solve_cholesky
 from .cone import FREE_TO
+from .events import FORCE_SLACK
 from .forces import contact_forces, list_equations
-from .layout import MU_DYNAMIC, SLIP, STICK, TANGENTS, Machines
+from .layout import MU_DYNAMIC, MU_STATIC, SLIP, STICK, TANGENTS, Machines
 from .reals import (
     EPSILON,
     HALF,
@@ -34,7 +35,7 @@ from .reals import (
     tolerance,
 )
 from .rows import first_row, law, n_active, n_rows, pair_of, times_W
-from .sharing import share_forces
+from .sharing import least_margin, share_forces
 
 _ROUNDS = wp.constant(40)
 _TURNED = tolerance(1e-10, 1e-5)  # change of a direction that ends them
@@ -117,10 +118,38 @@ def turn_to(m: Machines, s: World, b: int, k: int):
 
 
 @wp.func
-def align_onsets(m: Machines, s: World, b: int):
+def admissible(m: Machines, s: World, b: int):
+    """Whether forces in the modes and directions that there are keep inside their cones."""
+    load(m, s, b)
+    most = real(0.0)
+    for e in range(list_equations(m, s)):
+        most = wp.max(most, wp.abs(get(s, m[0].c.unknown + e)))
+    inside = least_margin(m, s, m[0].c.unknown) >= -FORCE_SLACK * most
+    return inside and get(s, m[0].z.excess) == ZERO
+
+
+@wp.func
+def keep_at_rest(m: Machines, s: World, b: int, gives_way: int):
+    """What could as well stay at rest as begin to slip stays. Where friction presses and presses
+    less as a slip turns, such a slip would end as soon as it begins.
+    """
+    for k in range(n_active(m, s)):
+        i = pair_of(m, s, k)
+        if begins(m, s, k) and i != gives_way:
+            before = get(s, m[0].c.mu + k)
+            put_int(s, m[0].c.mode + i, STICK)
+            put(s, m[0].c.mu + k, law(m, s, i, MU_STATIC))
+            if not admissible(m, s, b):
+                put_int(s, m[0].c.mode + i, SLIP)
+                put(s, m[0].c.mu + k, before)
+
+
+@wp.func
+def align_onsets(m: Machines, s: World, b: int, gives_way: int):
     """Directions of all contacts that begin to slip, with accelerations b without forces. Those
     that friction holds after all stick.
     """
+    keep_at_rest(m, s, b, gives_way)
     some = bool(False)
     for k in range(n_active(m, s)):
         if begins(m, s, k):

@@ -13,8 +13,8 @@ from .step import act_on_contacts, correct, put_rate
 
 # Slower than this a contact comes to rest when another does [m/s].
 TOGETHER = tolerance(1e-7, 1e-4)
-# Slower than this a contact in space is at rest [m/s]: the direction of so slow a slip tells nothing
-# of where it will go, its acceleration does.
+# Likewise in space, and after an impact [m/s]: the direction of so slow a slip tells nothing of where
+# it will go, its acceleration does.
 REST_IN_SPACE = tolerance(3e-6, 1e-3)
 
 
@@ -80,7 +80,7 @@ def settle(m: Machines, s: World):
                 speed += get(s, m[0].c.velocity + r) * get(s, m[0].c.velocity + r)
             speed = wp.sqrt(speed)
             slow = REST
-            if normal - begin > 1:
+            if normal - begin > 1 and (stops >= 0 or not fresh):
                 slow = REST_IN_SPACE
             elif stops >= 0:
                 slow = TOGETHER
