@@ -114,11 +114,12 @@ class Blueprint:
         self.numbers.give_one(
             z, "t", "now", "t_end", "h", "longest", "stride", "low", "high", "f_low", "f_high",
             "slope", "drift", "excess", "stop", "damped", "margin", "spent_at", "speed", "rise",
-            "looked", "missed", "slack", "unsolved",
+            "looked", "missed", "slack", "unsolved", "leap", "leaped_to", "account", "crowd_since",
         )  # fmt: skip
         whole.give_one(
             z, "phase", "stage", "status", "steps", "events", "cascade", "next_sample", "target",
-            "side", "passes", "after_impact", "jammed", "landed", "last", "inside", "anew",
+            "side", "passes", "after_impact", "jammed", "landed", "last", "inside", "anew", "crowd",
+            "leaps", "in_leap",
         )  # fmt: skip
         give(motors, command=nu, effort=nu, drive=nv, begin=nu, origin=nu, guard=M.act.guards)
         whole.give(motors, phase=nu)

@@ -288,6 +288,10 @@ class StepSlots:
     rise: int
     looked: int  # when one looked around last
     missed: int  # how deep something was when it was found
+    leap: int  # length of the last leap, when it ended, and what was booked before it
+    leaped_to: int
+    account: int
+    crowd_since: int  # when one began to count changes of modes
     slack: int  # by which forces may fall short of their bounds
     unsolved: int  # residual of the last cone problem, part of the largest force
     # whole numbers
@@ -307,6 +311,9 @@ class StepSlots:
     last: int  # the step ends on the end of the run
     inside: int  # a sample inside a step is taken
     anew: int  # modes are to be settled when one has looked around
+    crowd: int  # changes of modes
+    leaps: int  # until now
+    in_leap: int  # 1 what it lost is to be booked, 2 modes are to be settled
 
 
 @wp.struct

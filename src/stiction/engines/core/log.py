@@ -38,6 +38,7 @@ from .step import kinetic
 START = wp.constant(-1)  # the cause of settling at the start of a run
 GUARD = wp.constant(-2)  # the cause is the end of an actuator's phase, or a guard
 RESUMED = wp.constant(-3)  # settling after the driver has been asked
+LEAP = wp.constant(-4)  # the cause is a crowd of changes, over which one has leapt
 
 
 @wp.func

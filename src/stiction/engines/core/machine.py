@@ -10,7 +10,7 @@ again after any of them.
 
 import warp as wp
 
-from .collide import APPROACH, collide, mark_touching, still
+from .collide import APPROACH, IMPACT_LAW, collide, mark_touching, still
 from .events import event_values, grazing, missing_time, n_values, narrow
 from .implicit import choose_kind, correct_stage
 from .joints import next_phase
@@ -30,6 +30,7 @@ from .layout import (
     WAITING,
     Machines,
 )
+from .leap import book_leap, is_crowded, leap
 from .log import RESUMED, START
 from .near import count_margin, look_around, n_plain_values
 from .reals import (
@@ -290,6 +291,9 @@ def begin_event(m: Machines, s: World):
     put(s, m[0].z.now, t)
     put_int(s, m[0].z.phase, EVENT)
     put_int(s, m[0].z.after_impact, 0)
+    if get_int(s, m[0].z.in_leap) != 0:
+        put_int(s, m[0].z.after_impact, IMPACT_LAW)
+        put_int(s, m[0].z.in_leap, 0)
     put_int(s, m[0].z.jammed, 0)
     target = get_int(s, m[0].z.target)
     if target >= 0 and target < 2 * m[0].pairs.count and target % 2 == 0:
@@ -327,6 +331,14 @@ def take_event(m: Machines, s: World):
         put_int(s, m[0].z.jammed, 1)
         put_int(s, m[0].z.after_impact, 0)
         mark_touching(m, s)
+    elif get_int(s, m[0].z.after_impact) == 0 and is_crowded(m, s):
+        put_int(s, m[0].z.landed, 0)
+        leap(m, s)
+        put(s, m[0].z.now, get(s, m[0].z.t))
+        put_int(s, m[0].z.target, RESUMED)
+        put_int(s, m[0].z.phase, BEGIN)
+        if m[0].shapes.count > 0:
+            begin_look(m, s, 1)
     else:
         put_int(s, m[0].z.landed, 0)
         begin_step(m, s)
@@ -336,6 +348,8 @@ def take_event(m: Machines, s: World):
 def advance(m: Machines, s: World):
     """What follows from an evaluation."""
     phase = get_int(s, m[0].z.phase)
+    if get_int(s, m[0].z.in_leap) == 1:
+        book_leap(m, s)
     if phase == STAGE:
         take_stage(m, s)
     elif phase == SAMPLE:
