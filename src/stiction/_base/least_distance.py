@@ -5,13 +5,13 @@ the u ≥ 0 that minimizes |E u - f|, with E = (Jᵀ; hᵀ) and f = (0, …, 0, 
 """
 
 import numpy as np
-from scipy.optimize import nnls
-
 _NONE = 1e-9  # residual below which there is no such way
 
 
 def shortest_way(J: np.ndarray, h: np.ndarray) -> np.ndarray | None:
     """The shortest y with J y >= h; None if there is none."""
+    from scipy.optimize import nnls  # not before it is needed: it takes 0.3 s to import
+
     if not J.size:
         return None
     size = np.abs(h).max()

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from stiction._base.errors import InputError
-from stiction.engines.assemble import Core
+from stiction.engines.blueprint import Core
 from stiction.engines.core import part
 
 _EQ = mujoco.mjtEq

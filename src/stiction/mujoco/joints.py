@@ -5,7 +5,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from stiction.engines.assemble import Core
+from stiction.engines.blueprint import Core
 
 
 def room_for(core: Core, model: mujoco.MjModel, room: int) -> tuple[Any, int]:

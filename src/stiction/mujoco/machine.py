@@ -5,7 +5,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from stiction.engines.assemble import Blueprint, Core
+from stiction.engines.blueprint import Blueprint, Core
 from stiction.mujoco.equality import bonds_of
 from stiction.mujoco.joints import room_for
 from stiction.mujoco.library import address_of

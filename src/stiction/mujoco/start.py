@@ -40,9 +40,20 @@ class Missed:
     depth: float  # of the deepest contact [m]
     bodies: tuple[str, str]  # that contact's
 
-    @property
-    def at_all(self) -> bool:
-        return max(self.loops, self.limits, self.depth) > OPEN
+    def refuse(self) -> None:
+        """Raise an `InputError` if rigid bodies cannot have it."""
+        if self.depth > OPEN:
+            what = f"{self.bodies[0]} is {self.depth:.3g} m inside of {self.bodies[1]}"
+        elif self.loops > OPEN:
+            what = f"a loop or coupling is open by {self.loops:.3g} m or rad"
+        elif self.limits > OPEN:
+            what = f"a joint or tendon is {self.limits:.3g} m or rad beyond its limit"
+        else:
+            return
+        raise InputError(
+            f"`qpos` is no state of rigid bodies: {what}; change it, or let"
+            " `stiction.mujoco.settle_start(model, data)` find the nearest"
+        )
 
 
 @dataclass(frozen=True)

@@ -412,6 +412,10 @@ VELOCITY_AFTER, IMPULSE, MU, WORK = (wp.constant(i) for i in (10, 13, 16, 17))
 LIMIT = wp.constant(20)
 PAIR_NUMBERS = 21
 
+# Where a pair is and what it does there: geoms, point, force and torque on the first, in world axes.
+PLACE_GEOMS, PLACE_POINT, PLACE_FORCE, PLACE_TORQUE = (wp.constant(i) for i in (0, 2, 5, 8))
+PLACE_NUMBERS = wp.constant(11)
+
 # Numbers of a fixed step: how many events there have been, then of each pair its impulse and that
 # of the compression phase of impacts.
 STEP_NUMBERS, STEP_PAIR_NUMBERS = wp.constant(1), wp.constant(12)
