@@ -4,8 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from stiction.engines import Hybrid
-from stiction.mujoco import Driver
+from stiction.mujoco import Driver, RigidLaw
 
 G = 9.81
 FLOOR = '<geom type="plane" size="5 5 .1"/>'
@@ -20,7 +19,7 @@ def drive(bodies, *, until, q=None, v=None, law=None, extra="", samples=2, **opt
         data.qpos[:] = q
     if v is not None:
         data.qvel[:] = v
-    law = Hybrid(restitution=0.3, mu_static=0.5, mu_dynamic=0.5) if law is None else law
+    law = RigidLaw(restitution=0.3, mu_static=0.5) if law is None else law
     driver = Driver(model, data, law, until=until, samples=samples, **options)
     assert driver.go() == driver.design.core.layout.DONE
     return driver

@@ -90,7 +90,7 @@ def turn_row(m: Machines, s: World, i: int, axis: int, Y: int):
 
 
 @wp.struct
-class Curve:
+class FollowedCurve:
     """A polynomial at a place: its value, slope and bend."""
 
     value: real
@@ -101,7 +101,7 @@ class Curve:
 @wp.func
 def curve_at(m: Machines, i: int, y: real):
     """The polynomial of bond i at y."""
-    c = Curve()
+    c = FollowedCurve()
     for back in range(5):
         c.bend = c.bend * y + real(2.0) * c.slope
         c.slope = c.slope * y + c.value
