@@ -40,7 +40,8 @@ def make_design(
         for j in range(model.njnt)
         if model.jnt_type[j] < 2
     ]
-    rows = 3 * room + 2 * first
+    widest = max([3, *model.geom_condim.tolist(), *model.pair_dim.tolist()])
+    rows = widest * room + 2 * first
     return Blueprint(core, M, size_M, rows, stages, unknowns, turns)
 
 

@@ -189,6 +189,7 @@ class ContactSlots:
     value_low: int  # at the low end of the bracket
     value_start: int  # at the beginning of the step
     earlier: int  # MOST_ROWS a pair: `free` at the beginning of the step
+    shared: int  # MOST_ROWS a pair: forces when redundant ones were shared last
     # rows
     Y: int  # D^(-1/2) L⁻ᵀ Jᵀ, nv a row
     W: int  # Delassus matrix

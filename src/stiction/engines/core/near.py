@@ -50,6 +50,7 @@ from .reals import (
     put_int,
     quat,
     real,
+    vec2,
     vec3,
 )
 
@@ -365,11 +366,18 @@ def give_friction(m: Machines, s: World, at: wp.uint64):
     for i in range(m[0].shapes.first_pair, m[0].pairs.count):
         if get_int(s, m[0].c.mark + i) == 2:
             put_int(s, m[0].c.mark + i, 3)
-            m[0].pairs.rows[i] = wp.min(peek_int(at + wp.uint64(m[0].shapes.at_dim), 0), 3)
+            friction = at + wp.uint64(m[0].shapes.at_friction)
             if m[0].shapes.own_friction != 0:
-                mu = peek(at + wp.uint64(m[0].shapes.at_friction), 0)
-                m[0].law[0, i, MU_STATIC] = mu
-                m[0].law[0, i, MU_DYNAMIC] = mu
+                m[0].law[0, i, MU_STATIC] = peek(friction, 0)
+                m[0].law[0, i, MU_DYNAMIC] = peek(friction, 0)
+            mu = m[0].law[0, i, MU_STATIC]
+            rows = peek_int(at + wp.uint64(m[0].shapes.at_dim), 0)
+            m[0].pairs.rows[i] = rows
+            if rows > 3:
+                if mu > ZERO:
+                    m[0].pairs.twist[i] = vec2(peek(friction, 2) / mu, peek(friction, 3) / mu)
+                else:
+                    m[0].pairs.rows[i] = 3
 
 
 @wp.func

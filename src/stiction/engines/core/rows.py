@@ -170,6 +170,18 @@ def delassus(m: Machines, s: World):
 
 
 @wp.func
+def told_at(rows: int, j: int):
+    """Where row j of a contact stands in what is told of it: sliding, then the normal. Spin and
+    rolling are not told: -1.
+    """
+    if j == rows - 1:
+        return wp.min(j, 2)
+    if j < 2:
+        return j
+    return -1
+
+
+@wp.func
 def times_W(m: Machines, s: World, n: int, r: int, x: int):
     """Entry r of W x."""
     return dot(s, m[0].c.W + r * n, x, n)

@@ -15,7 +15,7 @@ import warp as wp
 
 from .algebra import cholesky, free_direction, solve_cholesky
 from .forces import spread_unknowns
-from .layout import OPEN, SLIP, STICK, Machines
+from .layout import MOST_ROWS, OPEN, SLIP, STICK, Machines
 from .oblique import first_root
 from .reals import (
     EPSILON,
@@ -26,7 +26,9 @@ from .reals import (
     TWO,
     ZERO,
     World,
+    add_scaled,
     copy,
+    dot,
     fill,
     get,
     get_int,
@@ -266,6 +268,23 @@ def find_inside(m: Machines, s: World, o: Sharing):
 
 
 @wp.func
+def as_before(m: Machines, s: World, o: Sharing):
+    """Begin with the forces nearest to those of the last time: λ = λ₀ + N Nᵀ (λ' - λ₀)."""
+    copy(s, o.at, m[0].c.unknown, o.m)
+    first = int(0)
+    for k in range(n_active(m, s)):
+        count = unknowns_of(m, s, k)
+        rows = first_row(m, s, k + 1) - first_row(m, s, k)
+        before = m[0].c.shared + MOST_ROWS * pair_of(m, s, k) + rows - count
+        for j in range(count):
+            put(s, o.change + first + j, get(s, before + j) - get(s, o.at + first + j))
+        first += count
+    for a in range(o.d):
+        N = o.N + a * o.m
+        add_scaled(s, o.at, dot(s, N, o.change, o.m), N, o.m)
+
+
+@wp.func
 def share_forces(m: Machines, s: World, size: int, rank: int):
     """Choose the forces of contacts whose equations have such a rank; `excess` if none will do.
 
@@ -283,8 +302,11 @@ def share_forces(m: Machines, s: World, size: int, rank: int):
         return
     for a in range(o.d):
         free_direction(s, m[0].c.A, size, rank, m[0].c.beta, a, o.N + a * size)
-    copy(s, o.at, m[0].c.unknown, size)
+    as_before(m, s, o)
     raise_normals(m, s, o, o.at, _SLACK * o.F)
+    if least_margin(m, s, o.at) <= ZERO:
+        copy(s, o.at, m[0].c.unknown, size)
+        raise_normals(m, s, o, o.at, _SLACK * o.F)
     if least_margin(m, s, o.at) <= ZERO:
         now = find_inside(m, s, o)
         if now > _SLACK:
@@ -304,3 +326,7 @@ def share_forces(m: Machines, s: World, size: int, rank: int):
     raise_normals(m, s, o, o.at, -_SLACK * o.F)
     copy(s, m[0].c.unknown, o.at, size)
     spread_unknowns(m, s)
+    for k in range(n_active(m, s)):
+        begin = first_row(m, s, k)
+        to = m[0].c.shared + MOST_ROWS * pair_of(m, s, k)
+        copy(s, to, m[0].c.force + begin, first_row(m, s, k + 1) - begin)
