@@ -10,11 +10,13 @@ FLOOR = '<geom type="plane" size="5 5 .1"/>'
 
 def make(bodies, *, extra="", option=""):
     """The model of a world of bodies."""
-    xml = f'<mujoco><compiler angle="radian"/>{option}<worldbody>{bodies}</worldbody>{extra}</mujoco>'
+    xml = (
+        f'<mujoco><compiler angle="radian"/>{option}<worldbody>{bodies}</worldbody>{extra}</mujoco>'
+    )
     return mujoco.MjModel.from_xml_string(xml)
 
 
-def drive(bodies, *, until, q=None, v=None, law=None, extra="", option="", samples=2, **options):
+def drive(bodies, *, until, q=None, v=None, ctrl=0.0, law=None, extra="", option="", **options):
     """A run of a world of bodies, to its end."""
     model = make(bodies, extra=extra, option=option)
     data = mujoco.MjData(model)
@@ -22,7 +24,8 @@ def drive(bodies, *, until, q=None, v=None, law=None, extra="", option="", sampl
         data.qpos[:] = q
     if v is not None:
         data.qvel[:] = v
+    data.ctrl[:] = ctrl
     law = RigidLaw(restitution=0.3, mu_static=0.5) if law is None else law
-    driver = Driver(model, data, law, until=until, samples=samples, **options)
+    driver = Driver(model, data, law, until=until, **options)
     assert driver.go() == driver.design.core.layout.DONE
     return driver

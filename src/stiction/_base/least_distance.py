@@ -5,6 +5,7 @@ the u ≥ 0 that minimizes |E u - f|, with E = (Jᵀ; hᵀ) and f = (0, …, 0, 
 """
 
 import numpy as np
+
 _NONE = 1e-9  # residual below which there is no such way
 
 

@@ -1,12 +1,12 @@
 """What the folder has for others."""
 
 from stiction.engines.compliant import Compliant as Compliant
-from stiction.engines.events import Event as Event
-from stiction.engines.events import rest_time as rest_time
-from stiction.engines.hybrid import Hybrid as Hybrid
 from stiction.engines.contact_sets import EventSets as EventSets
 from stiction.engines.contact_sets import IndexSets as IndexSets
 from stiction.engines.contact_sets import index_sets as index_sets
+from stiction.engines.events import Event as Event
+from stiction.engines.events import rest_time as rest_time
+from stiction.engines.hybrid import Hybrid as Hybrid
 from stiction.engines.places import places_at as places_at
 from stiction.engines.places import poses_at as poses_at
 from stiction.engines.reactions import Reactions as Reactions

@@ -129,8 +129,9 @@ class Blueprint:
         self.numbers.give(
             c,
             gap=n, closing=n, direction=5 * n, heading=5 * n, value=values, value_low=values,
-            value_start=values, earlier=6 * n, shared=6 * n, Y=cap * nv, W=cap * cap, velocity=cap, free=cap,
-            ground=cap, force=cap, impulse=cap, mu=n, floor=n, restitution=n, A=cap * cap,
+            value_start=values, earlier=6 * n, shared=6 * n, Y=cap * nv, W=cap * cap,
+            velocity=cap, free=cap, ground=cap, force=cap, impulse=cap, mu=n, floor=n,
+            restitution=n, A=cap * cap,
             scratch=4 * cap * cap + 16 * cap, beta=cap, wanted=cap, unknown=cap, work=4 * cap,
             lemke=lemke * (2 * lemke + 2), held=held * nv, held_gap=held, held_velocity=held,
             held_bias=held,

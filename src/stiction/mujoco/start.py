@@ -198,7 +198,9 @@ def widen_limits(model: mujoco.MjModel, data: mujoco.MjData) -> list[str]:
         for i in np.flatnonzero(limited):
             low, high = ranges[i]
             if not low <= values[i] <= high:
-                moved.append(f"{named(int(i)).name} by {max(low - values[i], values[i] - high):.2g}")
+                moved.append(
+                    f"{named(int(i)).name} by {max(low - values[i], values[i] - high):.2g}"
+                )
                 ranges[i] = min(low, values[i]), max(high, values[i])
     return moved
 

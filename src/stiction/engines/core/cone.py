@@ -16,7 +16,21 @@ import warp as wp
 
 from .algebra import factor_rows, least_solution
 from .layout import TANGENTS, Machines
-from .reals import INFINITY, ONE, TINY, ZERO, World, copy, fill, get, get_int, put, real, tolerance
+from .reals import (
+    INFINITY,
+    ONE,
+    TINY,
+    ZERO,
+    World,
+    add_scaled,
+    copy,
+    fill,
+    get,
+    get_int,
+    put,
+    real,
+    tolerance,
+)
 from .rows import first_row, n_active, n_rows, pair_of, times_W
 
 # What a contact does, if it is known.
@@ -83,13 +97,11 @@ def sweep(m: Machines, s: World, n: int, b: int, x: int):
 
 @wp.func
 def equation_row(m: Machines, s: World, n: int, e: int, r: int, rho: real, value: real):
-    """Column e of the transposed Jacobian += value (x_r' - ρ W_r x'): the change of x_r - ρ u_r."""
+    """Row e of the Jacobian += value (x_r' - ρ W_r x'): the change of x_r - ρ u_r."""
     if value != ZERO:
-        for j in range(n):
-            to = m[0].c.A + j * n + e
-            put(s, to, get(s, to) - value * rho * get(s, m[0].c.W + r * n + j))
-        to = m[0].c.A + r * n + e
-        put(s, to, get(s, to) + value)
+        row = m[0].c.A + e * n
+        add_scaled(s, row, -value * rho, m[0].c.W + r * n, n)
+        put(s, row + r, get(s, row + r) + value)
 
 
 @wp.func
@@ -121,7 +133,7 @@ def contact_equations(m: Machines, s: World, n: int, k: int, x: int, u: int, jac
             put(s, m[0].c.wanted + r, get(s, x + r) + mu * get(s, d + j) * get(s, x + normal))
             if jacobian:
                 put(s, m[0].c.A + r * n + r, ONE)
-                put(s, m[0].c.A + normal * n + r, mu * get(s, d + j))
+                put(s, m[0].c.A + r * n + normal, mu * get(s, d + j))
         return
     # Tangents: x_t - the point of the disc of radius μ max(x_n - ρ u_n, floor) nearest x_t - ρ u_t.
     reach = mu * (floor + wp.max(pressed, ZERO))

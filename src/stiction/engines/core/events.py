@@ -305,7 +305,7 @@ def grazing(m: Machines, s: World):
                 root = wp.sqrt(wp.max(b * b - real(4.0) * a * r0, ZERO))
                 x = wp.clamp(TWO * r0 / wp.min(-b - root, -TINY), ZERO, ONE)
                 least = g0 + x * (r0 + x * (b * HALF + x * a / real(3.0)))
-                if least < ZERO and x > _EDGE and x < ONE - _EDGE:
+                if least < -GAP_SLACK and x > _EDGE and x < ONE - _EDGE:
                     first = wp.min(first, x)
     return first
 

@@ -91,7 +91,6 @@ def contact_forces(m: Machines, s: World, free: int):
     size = list_equations(m, s)
     if size == 0:
         return 0
-    # The transpose of the matrix: row by unknown, column by equation.
     unknown = int(0)
     for k in range(n_active(m, s)):
         mode = get_int(s, m[0].c.mode + pair_of(m, s, k))
@@ -99,12 +98,12 @@ def contact_forces(m: Machines, s: World, free: int):
             for r in range(first_row(m, s, k), first_row(m, s, k + 1)):
                 for e in range(size):
                     entry = m[0].c.W + get_int(s, m[0].c.equation + e) * n + r
-                    put(s, m[0].c.A + unknown * size + e, get(s, entry))
+                    put(s, m[0].c.A + e * size + unknown, get(s, entry))
                 unknown += 1
         elif mode == SLIP:
             for e in range(size):
                 value = slip_column(m, s, k, get_int(s, m[0].c.equation + e), n)
-                put(s, m[0].c.A + unknown * size + e, value)
+                put(s, m[0].c.A + e * size + unknown, value)
             unknown += 1
     for e in range(size):
         put(s, m[0].c.wanted + e, -get(s, free + get_int(s, m[0].c.equation + e)))

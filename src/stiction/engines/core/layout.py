@@ -413,7 +413,7 @@ VELOCITY_AFTER, IMPULSE, MU, WORK = (wp.constant(i) for i in (10, 13, 16, 17))
 LIMIT = wp.constant(20)
 PAIR_NUMBERS = 21
 
-# Where a pair is and what it does there: geoms, point, force and torque on the first, in world axes.
+# Where a pair is and what it does there: geoms, point, force and torque on the first (world axes).
 PLACE_GEOMS, PLACE_POINT, PLACE_FORCE, PLACE_TORQUE = (wp.constant(i) for i in (0, 2, 5, 8))
 PLACE_NUMBERS = wp.constant(11)
 

@@ -164,7 +164,9 @@ def leap(m: Machines, s: World):
         put_int(s, m[0].c.mode + i, OPEN)
     for k in range(n_active(m, s)):
         if get(s, m[0].c.impulse + first_row(m, s, k + 1) - 1) > ZERO:
-            put_int(s, m[0].c.mode + pair_of(m, s, k), STICK)  # it touches; which mode is asked next
+            put_int(
+                s, m[0].c.mode + pair_of(m, s, k), STICK
+            )  # it touches; which mode is asked next
     put(s, m[0].z.t, get(s, m[0].z.t) + h)
     put(s, m[0].z.leaped_to, get(s, m[0].z.t))
     put_int(s, m[0].z.crowd, 0)

@@ -11,6 +11,7 @@ again after any of them.
 import warp as wp
 
 from .collide import APPROACH, IMPACT_LAW, collide, mark_touching, still
+from .contacts import place_contact, row
 from .events import event_values, grazing, missing_time, n_values, narrow
 from .implicit import choose_kind, correct_stage
 from .joints import next_phase
@@ -37,7 +38,6 @@ from .layout import (
 from .leap import book_leap, is_crowded, leap
 from .log import RESUMED, START
 from .near import count_margin, look_around, n_plain_values
-from .contacts import place_contact, row
 from .reals import (
     COMPILED,
     EPSILON,

@@ -8,8 +8,8 @@ Accelerations decide, not forces: these are not unique where contacts are redund
 At the instant at which a force comes to zero, or friction to its cone, nothing is accelerated yet,
 neither in the old mode nor in the new. So the question is asked a little later: with accelerations
 carried on as they have changed since the beginning of the step, with the contacts apart whose
-forces have come to zero (unless they then sink), and with a little less friction where it has come to its
-cone.
+forces have come to zero (unless they then sink), and with a little less friction where it has come
+to its cone.
 
 A contact at rest holds with the static coefficient; what gives way is asked again with the dynamic
 one. Friction can press a sliding contact into the ground instead of keeping it off (Painlevé): if a

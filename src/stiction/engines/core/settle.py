@@ -13,8 +13,8 @@ from .step import act_on_contacts, correct, put_rate
 
 # Slower than this a contact comes to rest when another does [m/s].
 TOGETHER = tolerance(1e-7, 1e-4)
-# Likewise in space, and after an impact [m/s]: the direction of so slow a slip tells nothing of where
-# it will go, its acceleration does.
+# Likewise in space, and after an impact [m/s]: the direction of so slow a slip tells nothing of
+# where it will go, its acceleration does.
 REST_IN_SPACE = tolerance(3e-6, 1e-3)
 
 
