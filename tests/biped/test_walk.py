@@ -85,17 +85,14 @@ def test_the_push_is_the_least_squares_one_within_cones():
     np.testing.assert_allclose(np.einsum("kdn,kd->n", J, f), g, atol=1e-3 * np.abs(g).max())
 
 
-_NOT_YET = pytest.mark.xfail(reason="some landing is not solved: friction leaves its cone there")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
         ("human-walk", {}),
         ("human-walk", {"mechanism.human.mass": 1.05 * MASS}),
-        pytest.param("human-walk", {"solver.dt": 2e-3}, marks=_NOT_YET),
-        pytest.param("human-platform", {}, marks=_NOT_YET),
+        ("human-walk", {"solver.dt": 2e-3}),
+        ("human-platform", {}),
     ],
 )
 def test_the_human_walks_and_does_not_fall(name, changes):
