@@ -38,7 +38,7 @@ from stiction.biped.subject.markers import (
 from stiction.biped.subject.scaling import Scaling, scale_to_markers, scaled_subject
 from stiction.biped.subject.soles import with_soles
 from stiction.biped.subject.subject import MechanismPoses, Subject, side_of, subject_of_mechanism
-from stiction.biped.walk.make import walk_to_follow
+from stiction.biped.walk.make import stairs_to_climb, walk_to_follow
 
 __all__ = [
     "PERCENT",
@@ -91,6 +91,7 @@ __all__ = [
     "subject_of_mechanism",
     "summarize",
     "summarize_gait",
+    "stairs_to_climb",
     "walk_to_follow",
     "with_marker_sets",
     "with_soles",
