@@ -178,7 +178,7 @@ def flat_if_small(pitch: np.ndarray) -> np.ndarray:
     return np.sign(pitch) * over**2 / (over + _NEARLY_FLAT)
 
 
-def _turned(pitch: np.ndarray, x: np.ndarray | float, z: np.ndarray | float) -> np.ndarray:
+def turned(pitch: np.ndarray, x: np.ndarray | float, z: np.ndarray | float) -> np.ndarray:
     """A point of the foot after a pitch, counted from the ankle. Shape (n, 3)."""
     c, s = np.cos(pitch), np.sin(pitch)
     return np.stack([c * x + s * z, np.zeros_like(c), -s * x + c * z], axis=-1)
@@ -189,7 +189,7 @@ def _on_ground(s: Footstep, pitch: np.ndarray, sole: Sole) -> np.ndarray:
     up = np.where(pitch > 0, sole.hinge, 0.0)
     x = np.where(pitch > 0, sole.ball, sole.heel)
     pivot = s.at + np.stack([x, 0 * x, up], axis=-1)
-    return pivot - _turned(pitch, x, up - sole.height)
+    return pivot - turned(pitch, x, up - sole.height)
 
 
 def _in_air(a: Footstep, b: Footstep, stride: RecordedStride, sole: Sole, t: np.ndarray):
@@ -220,11 +220,11 @@ def _in_air(a: Footstep, b: Footstep, stride: RecordedStride, sole: Sole, t: np.
     y = a.at[1] + (b.at[1] - a.at[1]) * smooth(u)
 
     # Up: what the lowest point of the sole needs.
-    joint = _turned(pitch, sole.ball, sole.hinge - sole.height)[:, 2]
+    joint = turned(pitch, sole.ball, sole.hinge - sole.height)[:, 2]
     points = [
-        joint + _turned(pitch - toes, x, -sole.hinge)[:, 2] for x in (0.0, sole.tip - sole.ball)
+        joint + turned(pitch - toes, x, -sole.hinge)[:, 2] for x in (0.0, sole.tip - sole.ball)
     ]
-    low = np.min([_turned(pitch, sole.heel, -sole.height)[:, 2], *points], axis=0)
+    low = np.min([turned(pitch, sole.heel, -sole.height)[:, 2], *points], axis=0)
     clear = _LANDING * length * u**2 * (1 - u) + _CLEARANCE * 16 * u**2 * (1 - u) ** 2
     floor = a.at[2] + (b.at[2] - a.at[2]) * smooth(u / _RISEN)
     return np.stack([x, y, floor + clear - low], axis=-1), pitch, toes
