@@ -30,8 +30,9 @@ def runs():
         denser = make_reference(time, np.asarray(values), at_rest=False)
         done[name] = simulate(
             human.mechanism, human.q, human.v, until=until, contacts=human.contacts, law=human.law,
-            control=eqx.tree_at(lambda c: c.reference, human.control, denser), samples=round(1e3 * until) + 1,
-            solver=human.solver, max_events=human.scenario.contact.max_events, throw=False,
+            control=eqx.tree_at(lambda c: c.reference, human.control, denser),
+            samples=round(1e3 * until) + 1, solver=human.solver,
+            max_events=human.scenario.contact.max_events, throw=False,
         ).to_numpy()  # fmt: skip
     return done
 

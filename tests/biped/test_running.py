@@ -1,4 +1,4 @@
-"""A run on a treadmill, made so that its forces are known: flight, heel strikes against the belt."""
+"""A run on a treadmill whose forces are known: flight, and heels that strike against the belt."""
 
 from dataclasses import dataclass
 

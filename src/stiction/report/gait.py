@@ -91,7 +91,8 @@ def moment_chart(gait: Gait, names: list[str]) -> Chart:
     panels = []
     if gait.loads.feet:
         up = np.nan_to_num(gait.loads.force) @ reactions.axes.up / subject.weight
-        lines = [Line(foot, y, color=_SIDES.get(foot)) for foot, y in zip(gait.loads.feet, up.T)]
+        named = zip(gait.loads.feet, up.T, strict=True)
+        lines = [Line(foot, y, color=_SIDES.get(foot)) for foot, y in named]
         panels.append(Panel("vertical force [body weight]", lines))
     for name in names:
         lines = [

@@ -18,7 +18,21 @@ import warp as wp
 from .algebra import factor_rows, least_solution
 from .cone_interior import SLIP_SPEEDS, is_convex, slot, solve_convex
 from .layout import TANGENTS, Machines
-from .reals import HALF, INFINITY, ONE, TINY, ZERO, World, copy, fill, get, get_int, put, real, tolerance
+from .reals import (
+    HALF,
+    INFINITY,
+    ONE,
+    TINY,
+    ZERO,
+    World,
+    copy,
+    fill,
+    get,
+    get_int,
+    put,
+    real,
+    tolerance,
+)
 from .rows import first_row, n_active, n_rows, pair_of, times_W
 
 # What a contact does, if it is known.

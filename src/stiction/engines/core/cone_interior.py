@@ -3,7 +3,8 @@ r"""A convex neighbour of Coulomb's law, solved from inside the cones.
 Coulomb's law is that of a convex problem once the slip speeds are known [DeSaxce1998]: with
 $s = \mu |u_t|$ the pair (x, u + s n) is complementary in the cone and its dual,
 
-$$ x \in K , \quad W x + b + s n \in K^* , \quad x^T (W x + b + s n) = 0 , \qquad K: |x_t| \le \mu x_n . $$
+$$ x \in K , \quad W x + b + s n \in K^* , \quad x^T (W x + b + s n) = 0 , \qquad
+   K: |x_t| \le \mu x_n . $$
 
 Lengths along normals are counted in units that make all cones round, y = (μ x_n, x_t) and
 z = ((u_n + s)/μ, u_t). Mehrotra's predictor and corrector goes along the central path, in the
@@ -177,7 +178,7 @@ def residuals(m: Machines, s: World, n: int, b: int):
 
 @wp.func
 def scale_and_factor(m: Machines, s: World, n: int):
-    """The point w and the factor η of each cone, λ = η V z = (η V)⁻¹ y, and W + (η V)⁻² factored."""
+    """The point w and factor η of each cone, λ = η V z = (η V)⁻¹ y, and W + (η V)⁻² factored."""
     A = m[0].c.A
     y, z, w = slot(m, _Y), slot(m, _Z), slot(m, _W)
     fill(s, A, n * n, ZERO)
