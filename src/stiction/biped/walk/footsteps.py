@@ -3,9 +3,9 @@
 The plan starts and ends at rest on both feet. Feet swing in turn, the left one first; on the level
 the first and the last step are half a step long, up stairs each goes one tread farther, and both
 feet stand side by side at the ends. While a foot stands it turns with the pitch of the recorded
-stride: about the edge of its heel
-until it is flat, and about its ball, on flat toes, from when the heel rises. On its way through the
-air it moves forward as recorded, and so high that the lowest point of its sole clears the ground.
+stride: about the edge of its heel until it is flat, and about its ball, on flat toes, from when the
+heel rises. On its way through the air it moves forward as recorded, and so high that the lowest
+point of its sole clears the ground.
 """
 
 from dataclasses import dataclass
