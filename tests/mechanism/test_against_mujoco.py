@@ -18,7 +18,7 @@ TOLERANCE = 1e-10  # relative; both engines agree to rounding, about 1e-14
 BUILT_IN = [name for name in stiction.scene_names()]
 
 
-def oracle(source) -> mujoco.MjModel:
+def oracle(source, edits=None) -> mujoco.MjModel:
     text = str(source)
     if text.lstrip().startswith("<"):
         spec = mujoco.MjSpec.from_string(text)
@@ -26,6 +26,9 @@ def oracle(source) -> mujoco.MjModel:
         spec = mujoco.MjSpec.from_file(text)
     tidy(spec, urdf=False)  # absent meshes
     spec.compiler.fusestatic = False
+    for path, value in (edits or {}).items():
+        kind, name, attribute = path.split(".")
+        setattr(getattr(spec, kind)(name), attribute, value)
     return spec.compile()
 
 
@@ -97,7 +100,8 @@ def compare(mechanism, model, n_states=STATES):
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_built_in_mechanisms_agree_with_mujoco(name):
-    compare(quiet_load(name), oracle(stiction.scene(name).model_source))
+    scene = stiction.scene(name)
+    compare(quiet_load(name), oracle(scene.model_source, scene.scenario.mechanism.edits))
 
 
 def test_every_type_of_joint_agrees_with_mujoco():

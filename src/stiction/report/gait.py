@@ -5,13 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from stiction.biped import Comparison, Gait, GroundReactions, describe_filter
+from stiction.biped import Comparison, Gait, GroundReactions, describe_filter, side_of
 from stiction.report import gait_figures, grf_figures
+from stiction.report.charts import Chart, Line, Panel
 from stiction.report.figures import add_figures
 from stiction.report.grf import animation, rounded
 from stiction.report.grf_files import storage, write_external_loads
 from stiction.report.output import OutputDirectory
 from stiction.report.page import Report
+
+_SIDES = {"right": 0, "left": 1}  # colours, as in the figures
 
 
 def write_gait(
@@ -31,7 +34,9 @@ def write_gait(
     directory.netcdf("gait.nc", dataset)
     _write_tables(gait, summary, directory)
     report = Report(title)
-    report.animation(animation(reactions, gait.loads))
+    names = gait_figures.joints_of_sheet(gait)
+    with report.beside(animation(reactions, gait.loads)):
+        report.chart(moment_chart(gait, names), "They go with the motion; a click sets its time")
     report.heading("Is the trial usable?")
     report.text(gait.residual.sentence)
     report.heading("In numbers")
@@ -47,7 +52,6 @@ def write_gait(
         report.table(rounded(summary["events_in_file"], 3))
     report.heading("Joints")
     report.table(rounded(summary["peaks"], 3))
-    names = gait_figures.joints_of_sheet(gait)
     figures = {}
     if gait.strides and names:
         figures["cycles"] = (
@@ -79,6 +83,26 @@ def write_gait(
     for note in summary["notes"] or ["nothing"]:
         report.text(note)
     return directory.page(report)
+
+
+def moment_chart(gait: Gait, names: list[str]) -> Chart:
+    """Force of each foot and moments of the joints, on the clock of the player."""
+    reactions, subject = gait.reactions, gait.reactions.subject
+    panels = []
+    if gait.loads.feet:
+        up = np.nan_to_num(gait.loads.force) @ reactions.axes.up / subject.weight
+        named = zip(gait.loads.feet, up.T, strict=True)
+        lines = [Line(foot, y, color=_SIDES.get(foot)) for foot, y in named]
+        panels.append(Panel("vertical force [body weight]", lines))
+    for name in names:
+        lines = [
+            Line(side, gait.joints.moment[:, i] / subject.mass, color=_SIDES[side])
+            for i in gait.coordinates
+            for side in _SIDES
+            if side_of(subject.coordinates[i].name) == (side, name)
+        ]
+        panels.append(Panel(f"{name.replace('_', ' ')} [N m/kg]", lines))
+    return Chart(reactions.time, panels)
 
 
 def _write_tables(gait: Gait, summary: dict[str, Any], directory: OutputDirectory) -> None:

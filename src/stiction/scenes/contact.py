@@ -79,6 +79,6 @@ def _height_field(fields: TerrainFields | None, folder: Path) -> HeightField | N
             raise InputError("`ground.field.heights` must have rows of one length")
         heights = np.array(fields.heights)
     try:
-        return height_field(heights, fields.spacing, fields.position)
+        return height_field(heights, np.array(fields.spacing), np.array(fields.position))
     except InputError as error:
         raise InputError(str(error).replace("`", "`ground.field.", 1)) from None

@@ -63,6 +63,7 @@ def report_residual(
     if across is not None:
         force, moment = force - np.outer(force @ across, across), np.outer(moment @ across, across)
     force, moment = np.linalg.norm(force, axis=1), np.linalg.norm(moment, axis=1)
+    largest = largest or float(force.max())  # without loads all is residual
     force_rms = float(np.sqrt(np.mean(force**2))) / largest
     moment_rms = float(np.sqrt(np.mean(moment**2))) / (largest * height)
     by_motion = not loads.measured.any()

@@ -118,7 +118,7 @@ def loads(feet: list[FootMotion]) -> np.ndarray:
             u = np.clip((u - 0.3) / 0.7, 0, 1)
         if after == len(left):
             u = np.clip(u / 0.7, 0, 1)
-        left[first:after] = before + (later - before) * smooth(u)
+        left[first:after] = before + (later - before) * (u + smooth(u)) / 2
     return np.stack([left, 1 - left], axis=1)
 
 

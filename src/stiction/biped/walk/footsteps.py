@@ -1,10 +1,11 @@
 """Where and when feet stand: a plan of footsteps, and the way of a foot between them.
 
-The plan starts and ends at rest on both feet. Feet swing in turn, the left one first; the first and
-the last step are half a stride less than the others, so that both feet stand side by side at the
-ends. While a foot stands it turns with the pitch of the recorded stride: about the edge of its heel
-until it is flat, and about its ball, on flat toes, from when the heel rises. On its way through the
-air it moves forward as recorded, and so high that the lowest point of its sole clears the ground.
+The plan starts and ends at rest on both feet. Feet swing in turn, the left one first; on the level
+the first and the last step are half a step long, up stairs each goes one tread farther, and both
+feet stand side by side at the ends. While a foot stands it turns with the pitch of the recorded
+stride: about the edge of its heel until it is flat, and about its ball, on flat toes, from when the
+heel rises. On its way through the air it moves forward as recorded, and so high that the lowest
+point of its sole clears the ground.
 """
 
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from stiction.biped.walk.stride import SIDES, RecordedStride
 _NEARLY_FLAT = np.radians(1.0)  # pitches of the record that count as flat
 _CLEARANCE = 0.012  # of the sole on its way, beside what the landing adds [m]
 _LANDING = 0.25  # speed at which a heel comes down [m/s]
+_RISEN = 0.45  # part of a swing in which it is above the stair that it comes to
 _TOES_BACK = 0.4  # part of a swing in which the toes straighten
 _MIDDLE = 0.3  # phase in the middle of a flat stance
 
@@ -94,8 +96,8 @@ def plan_walk(
     landings: list[list[float]] = [[-np.inf], [-np.inf]]
     for k in range(half_steps + 1):
         foot, last = k % 2, k == half_steps
-        ahead = (half_steps if last else k + 1) - 0.5 * (half_steps > 0)
         level = half_steps if last else k + 1
+        ahead = level - 0.5 * (half_steps > 0 and rise == 0)  # on stairs every step has its tread
         place = np.array([step * ahead, places[foot][0][1], rise * level])
         places[foot].append(place)
         landings[foot].append(first + k * half)
@@ -177,7 +179,7 @@ def flat_if_small(pitch: np.ndarray) -> np.ndarray:
     return np.sign(pitch) * over**2 / (over + _NEARLY_FLAT)
 
 
-def _turned(pitch: np.ndarray, x: np.ndarray | float, z: np.ndarray | float) -> np.ndarray:
+def turned(pitch: np.ndarray, x: np.ndarray | float, z: np.ndarray | float) -> np.ndarray:
     """A point of the foot after a pitch, counted from the ankle. Shape (n, 3)."""
     c, s = np.cos(pitch), np.sin(pitch)
     return np.stack([c * x + s * z, np.zeros_like(c), -s * x + c * z], axis=-1)
@@ -188,7 +190,7 @@ def _on_ground(s: Footstep, pitch: np.ndarray, sole: Sole) -> np.ndarray:
     up = np.where(pitch > 0, sole.hinge, 0.0)
     x = np.where(pitch > 0, sole.ball, sole.heel)
     pivot = s.at + np.stack([x, 0 * x, up], axis=-1)
-    return pivot - _turned(pitch, x, up - sole.height)
+    return pivot - turned(pitch, x, up - sole.height)
 
 
 def _in_air(a: Footstep, b: Footstep, stride: RecordedStride, sole: Sole, t: np.ndarray):
@@ -219,13 +221,13 @@ def _in_air(a: Footstep, b: Footstep, stride: RecordedStride, sole: Sole, t: np.
     y = a.at[1] + (b.at[1] - a.at[1]) * smooth(u)
 
     # Up: what the lowest point of the sole needs.
-    joint = _turned(pitch, sole.ball, sole.hinge - sole.height)[:, 2]
+    joint = turned(pitch, sole.ball, sole.hinge - sole.height)[:, 2]
     points = [
-        joint + _turned(pitch - toes, x, -sole.hinge)[:, 2] for x in (0.0, sole.tip - sole.ball)
+        joint + turned(pitch - toes, x, -sole.hinge)[:, 2] for x in (0.0, sole.tip - sole.ball)
     ]
-    low = np.min([_turned(pitch, sole.heel, -sole.height)[:, 2], *points], axis=0)
+    low = np.min([turned(pitch, sole.heel, -sole.height)[:, 2], *points], axis=0)
     clear = _LANDING * length * u**2 * (1 - u) + _CLEARANCE * 16 * u**2 * (1 - u) ** 2
-    floor = a.at[2] + (b.at[2] - a.at[2]) * smooth(u / 0.6)
+    floor = a.at[2] + (b.at[2] - a.at[2]) * smooth(u / _RISEN)
     return np.stack([x, y, floor + clear - low], axis=-1), pitch, toes
 
 

@@ -1,6 +1,7 @@
 """From a recorded walk to a motion that the human can follow on its own feet."""
 
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -8,11 +9,14 @@ import numpy as np
 from stiction.biped.human import human
 from stiction.biped.subject.coordinates import coordinates_of, read_motion
 from stiction.biped.subject.subject import subject_of_mechanism
-from stiction.biped.walk.body import walk_motion
+from stiction.biped.walk.body import sole_of, walk_motion
 from stiction.biped.walk.footsteps import plan_walk
 from stiction.biped.walk.stride import recorded_stride
 from stiction.mechanism import load_mechanism
 from stiction.tables import Table
+
+_SPACING = 0.01  # of the nodes of stairs [m]
+_EDGE = 0.04  # from the middle of a riser to the heel above it [m]
 
 
 def walk_to_follow(
@@ -37,7 +41,7 @@ def walk_to_follow(
         sex: "male" or "female".
         half_steps: Before the one that brings the feet together.
         step: Length of a half-step [m]; as recorded by default.
-        rise: Of each step [m].
+        rise: Of each step [m]; `stairs_to_climb` makes the ground for it.
     """
     text = human(height, mass, sex, sole="hinged")
     subject = subject_of_mechanism(load_mechanism(text))
@@ -55,3 +59,31 @@ def walk_to_follow(
         motion.q[:, moves],
         degrees=False,
     )
+
+
+def stairs_to_climb(
+    step: float, rise: float, half_steps: int = 6, *, height: float = 1.80, length: float = 2.0
+) -> dict[str, Any]:
+    """The ground under a walk up stairs, as `ground.field` of a scenario takes it.
+
+    Treads are flat. Risers are 3 cm wide: between its nodes a field is a cubic spline, and heights
+    are chosen so that its coefficients jump from tread to tread.
+
+    Args:
+        step: Depth of a tread [m].
+        rise: Of each step [m].
+        half_steps: How many treads there are.
+        height: Of the human who climbs them [m]; its heels stand 2.5 cm from the edges.
+        length: Of the ground before the first and behind the last tread [m].
+    """
+    model = mujoco.MjModel.from_xml_string(human(height, 70.0, sole="hinged"))
+    edges = step * np.arange(1, half_steps + 1) + sole_of(model).heel - _EDGE
+    x = np.arange(-length, half_steps * step + length, _SPACING)
+    treads = rise * np.searchsorted(edges, x)
+    padded = np.pad(treads, 1, mode="edge")
+    heights = (padded[:-2] + 4 * padded[1:-1] + padded[2:]) / 6
+    return {
+        "heights": np.stack([heights, heights], axis=1),
+        "spacing": (_SPACING, 2 * length),
+        "position": (float(x[0] + x[-1]) / 2, 0.0, 0.0),
+    }

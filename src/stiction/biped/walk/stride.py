@@ -16,7 +16,7 @@ from stiction._base.errors import InputError
 
 _HARMONICS = 9
 _FLAT = (0.2, 0.4)  # phases in which a sole lies on the ground
-_LATE = 0.03  # of a stride: the toes are farthest behind so much after the load has gone
+_LATE = 0.012  # of a stride: the toes are farthest behind so much after the load has gone
 SIDES = ("left", "right")
 TRUNK = ("waist_flexion", "waist_bending", "waist_rotation")
 # Of a mirrored body: pelvis (x, y, z, roll, pitch, yaw), then the trunk's joints.

@@ -9,14 +9,17 @@ matrix may be singular.
 
 Sweeps of projected Gauss-Seidel find who does what; Newton's method on the equations of
 [AlartCurnier1991] makes it exact, with least steps where contacts are redundant. Where Newton does
-not get nearer, sweeps go on.
+not get nearer, it starts from a convex problem with the slip speeds of the last one
+(`cone_interior`); where a direction of friction is given there is none, and sweeps go on.
 """
 
 import warp as wp
 
 from .algebra import factor_rows, least_solution
+from .cone_interior import SLIP_SPEEDS, is_convex, slot, solve_convex
 from .layout import TANGENTS, Machines
 from .reals import (
+    HALF,
     INFINITY,
     ONE,
     TINY,
@@ -41,6 +44,9 @@ _ENOUGH = tolerance(1e-7, 1e-4)  # with which one is content where it does not g
 _ROUNDS = wp.constant(30)
 _SWEEPS, _MOST_SWEEPS = wp.constant(20), wp.constant(300)  # between attempts of Newton's method
 _NEWTON = wp.constant(12)
+_PATHS = wp.constant(10)  # convex problems that are solved
+# After so many rounds that got no nearer, what is as near as this is left as it is.
+_IDLE, _CLOSE = wp.constant(5), tolerance(1e-7, 1e-4)
 
 
 @wp.func
@@ -232,13 +238,24 @@ def solve_cone(m: Machines, s: World, b: int, x: int):
     best = m[0].c.work + 3 * m[0].c.capacity
     least = real(INFINITY)
     sweeps = int(0)  # what is there may be near: Newton's method first
-    for _ in range(_ROUNDS):
-        for _sweep in range(sweeps):
-            sweep(m, s, n, b, x)
+    paths = int(0)
+    idle = int(0)
+    if is_convex(m, s):
+        paths = _PATHS
+        fill(s, slot(m, SLIP_SPEEDS), n_active(m, s), ZERO)
+    for round in range(_ROUNDS):
+        if round > 1 and paths > 0:
+            solve_convex(m, s, b, x)
+            paths -= 1
+        else:
+            for _sweep in range(sweeps):
+                sweep(m, s, n, b, x)
+            sweeps = wp.min(2 * sweeps + _SWEEPS, _MOST_SWEEPS)
         size = size_of(m, s, n, b, x)
         # Newton's method may leave for a place from which it does not come back: sweeps go on from
         # where they were.
         before = equations(m, s, n, b, x, False)
+        earlier = least
         if before < least:
             least = before
             copy(s, best, x, n)
@@ -250,7 +267,12 @@ def solve_cone(m: Machines, s: World, b: int, x: int):
             least = miss
             copy(s, best, x, n)
         copy(s, x, best, n)
-        sweeps = wp.min(2 * sweeps + _SWEEPS, _MOST_SWEEPS)
+        # Rows of redundant contacts that contradict each other a little let nothing get nearer.
+        idle += 1
+        if least < HALF * earlier:
+            idle = 0
+        if idle >= _IDLE and least <= _CLOSE * size:
+            break
     miss = least / wp.max(size_of(m, s, n, b, x), TINY)
     put(s, m[0].z.unsolved, miss)
     return miss <= _ENOUGH

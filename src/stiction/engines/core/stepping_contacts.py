@@ -3,7 +3,7 @@
 import warp as wp
 
 from .collide import REST, TOUCH
-from .cone import contact_equations, solve_cone, step_of
+from .cone import contact_equations, size_of, solve_cone, step_of
 from .contacts import contact_velocity, place_contact
 from .flat_friction import solve_flat
 from .joints import drive, servo_gains, spring
@@ -56,6 +56,8 @@ _INSIDE = wp.constant(real(1e-6))  # friction smaller than μ p_n by this share 
 _FAR = wp.constant(real(10.0))  # times what anything moves in a step: how far open contacts are
 _SOON = wp.constant(real(4.0))  # steps ahead within which a contact has rows
 _HASTE = wp.constant(real(50.0))  # faster than forces of one step make anything [m/s]
+
+_PIVOTED = tolerance(1e-6, 1e-3)  # what Lemke's method leaves, part of the largest impulse
 
 BY_CONES, BY_PYRAMIDS = wp.constant(0), wp.constant(1)
 
@@ -191,9 +193,26 @@ def lower_bound(m: Machines, s: World, k: int, kick: real, h: real, since: real,
 
 
 @wp.func
+def normals_hold(m: Machines, s: World, b: int, p: int):
+    """Whether normal impulses press, or contacts part, and never both: of any shape of friction."""
+    n = n_rows(m, s)
+    size = size_of(m, s, n, b, p)
+    for k in range(n_active(m, s)):
+        r = first_row(m, s, k + 1) - 1
+        u = get(s, b + r) + times_W(m, s, n, r, p)
+        above = get(s, p + r) - get(s, m[0].c.floor + k)
+        if not wp.abs(wp.min(above, step_of(m, s, k, n) * u)) <= _PIVOTED * size:
+            return False
+    return True
+
+
+@wp.func
 def solve_once(m: Machines, s: World, b: int, p: int):
+    """By pyramids or cones. Where Lemke's method loses its way among redundant contacts, cones."""
     if m[0].opt.solver == BY_PYRAMIDS:
-        return solve_flat(m, s, b, p, False)
+        if solve_flat(m, s, b, p, False) and normals_hold(m, s, b, p):
+            return True
+        fill(s, p, n_rows(m, s), ZERO)
     return solve_cone(m, s, b, p)
 
 
