@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from stiction.laws import HuntCrossley, LinearSpringDamper, impact
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_energy import bent
 from stiction.reproduce.flickinger_oblique import MU_STATIC, first_map
@@ -20,6 +21,7 @@ from stiction.reproduce.registry import (
     check_below,
     check_close,
     check_more,
+    stated,
 )
 
 item = Document("studies").item
@@ -160,7 +162,10 @@ def sticking_on_slopes() -> Reproduction:
 
 # ------------------------------------------------------------------ heights of the jumping leg
 
-GUESS, OPTIMIZED = (0, 0, 0, 0, 0.09, -0.61), (0.52, -0.5, -0.46, 0.15, 0.03, 0.67)  # Table 6.2
+GUESS, OPTIMIZED = (
+    (0.0, 0.0, 0.0, 0.0, 0.09, -0.61),
+    (0.52, -0.5, -0.46, 0.15, 0.03, 0.67),
+)  # Table 6.2
 COXA, FEMUR, TIBIA = 0.03, 0.0646, 0.09  # Table 2.3 [m]
 AXES = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # N1, N2, N3 in x, y, z
 
@@ -228,3 +233,98 @@ def order_of_tests() -> Reproduction:
             ),
         ],
     )
+
+
+# ------------------------------------------------ marhefka's law beside those of its related work
+
+RESTITUTION_AT_ONE = 0.662962  # of marhefka's law with α = 0.5 s/m at 1 m/s: all laws meet there
+
+
+def _baselines(mass: float, speed: float) -> dict[str, impact.ImpactCourse]:
+    """An impact by four laws with one stiffness, which agree for 1 kg at 1 m/s."""
+    k, e = 10e3, RESTITUTION_AT_ONE
+    ratio = impact.damping_ratio_for_restitution(e, clamp=False)
+    linear = LinearSpringDamper(
+        stiffness=k, damping=float(2 * ratio * np.sqrt(k * 1.0)), clamp=False
+    )
+    law = HuntCrossley.from_alpha(stiffness=k, alpha=0.5)
+    courses = {
+        name: impact.impact_course(
+            of, mass=mass, speed=speed,
+            duration=impact.integrate_impact(of, mass=mass, speed=speed).duration,
+        )
+        for name, of in (("nonlinear (6)", law), ("linear (3)", linear))
+    }  # fmt: skip
+    courses["two springs"] = impact.two_springs_course(
+        mass=mass, stiffness=k, ratio=e**2, speed=speed
+    )
+    courses["in series"] = impact.series_course(
+        mass=mass, surface_stiffness=3 * k, base_stiffness=1.5 * k, damping=SERIES_DAMPING,
+        speed=speed,
+    ).impact  # fmt: skip
+    return courses
+
+
+SERIES_DAMPING = 73.6  # [N·s/m]: 1 kg at 1 m/s rebounds as with the other laws
+
+
+def _jump(course: impact.ImpactCourse) -> float:
+    """Largest step of the force between samples, the first from zero, over its peak."""
+    force = np.asarray(course.force)
+    steps = np.abs(np.diff(np.concatenate([[0.0], force, [0.0]])))
+    return float(steps.max() / force.max())
+
+
+@item("Study 5")
+def related_work() -> Reproduction:
+    first = _baselines(1.0, 1.0)
+    figure, (left, right) = new_figure(1, 2, figsize=(9.6, 4.0))
+    for (name, course), color in zip(first.items(), COLORS, strict=False):
+        left.plot(1e3 * np.asarray(course.depth), np.asarray(course.force), color=color, label=name)
+    left.set(xlabel="depth [mm]", ylabel="force [N]", title="1 kg at 1 m/s")
+    left.legend(fontsize=8)
+    speeds = np.linspace(0.25, 4.0, 6)
+    found = {name: {} for name in first}
+    for mass, style in ((1.0, "-"), (10.0, "--")):
+        runs = [_baselines(mass, float(v)) for v in speeds]
+        for name, color in zip(first, COLORS, strict=False):
+            e = [-float(r[name].velocity[-1]) / v for r, v in zip(runs, speeds, strict=True)]
+            found[name][mass] = np.array(e)
+            right.plot(speeds, e, style, color=color)
+    right.set(xlabel="impact speed [m/s]", ylabel="restitution", ylim=(0, 1),
+              title="solid: 1 kg, dashed: 10 kg")  # fmt: skip
+    rows = [
+        {"law": name, "largest step of the force, of its peak": f"{_jump(course):.2f}",
+         "least force [N]": f"{float(course.force.min()):.1f}",
+         "e, 1 kg, 0.25 to 4 m/s": f"{e[1.0][0]:.3f} to {e[1.0][-1]:.3f}",
+         "e, 10 kg": f"{e[10.0][0]:.3f} to {e[10.0][-1]:.3f}"}
+        for (name, course), e in zip(first.items(), found.values(), strict=True)
+    ]  # fmt: skip
+    by_speed = {n: float(np.ptp(e[1.0])) for n, e in found.items()}
+    by_mass = {n: float(np.abs(e[1.0] - e[10.0]).max()) for n, e in found.items()}
+    mine, linear, springs, series = first
+    return Reproduction(
+        figure,
+        rows,
+        checks=[
+            *stated(
+                check_more("linear: the force steps at touch, of its peak", _jump(first[linear]),
+                           0.2),
+                check_more("and pulls before parting [N]", -float(first[linear].force.min()), 1.0),
+                check_more("its restitution depends on the mass", by_mass[linear], 0.05),
+                check_below("and not on the speed", by_speed[linear], 1e-6),
+                check_below("in series: the force is continuous; its largest step",
+                            _jump(first[series]), 0.03),
+                check_below("nonlinear: the force is continuous; its largest step",
+                            _jump(first[mine]), 0.03),
+                check_below("its restitution does not depend on the mass", by_mass[mine], 1e-6),
+                check_more("and falls with speed", by_speed[mine], 0.3),
+            ),
+            check_more("two springs: the force steps at the greatest depth", _jump(first[springs]),
+                       0.3),
+            check_below("its restitution depends neither on mass nor on speed",
+                        by_mass[springs] + by_speed[springs], 1e-9),
+            check_below("in series: it does not depend on the speed", by_speed[series], 1e-9),
+            check_more("but on the mass", by_mass[series], 0.05),
+        ],
+    )  # fmt: skip
