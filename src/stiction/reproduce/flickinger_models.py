@@ -62,7 +62,7 @@ def figure_2_1() -> Reproduction:
 @item("Figure 2.2")
 def figure_2_2() -> Reproduction:
     law = impact_law("dissipation", "scale")
-    slopes, wrong = (0, 15, 30, 45), []
+    slopes, wrong, rows = (0, 15, 30, 45), [], []
     for slope in slopes:
         problem = first_impact(slope)
         found, held = law(problem), no_slip(problem)
@@ -71,8 +71,14 @@ def figure_2_2() -> Reproduction:
         bounded = bool(problem.energetic * problem.kinetic * (1 + 1e-9) >= T)
         if bool(jnp.all(found.sticks | ~problem.active)) != sticks or not bounded:
             wrong.append(slope)
+        rows.append(
+            {"slope [degrees]": slope, "μ that no slip needs": f"{float(held.mu.max()):.4f}",
+             "after": "sticks" if sticks else "slips", "ẽ": f"{float(found.scale):.4f}",
+             "T⁺ / T⁻": f"{float(T / problem.kinetic):.4f}"}
+        )  # fmt: skip
     return Reproduction(
         _flow(RESOLVE, back=False),
+        rows,
         checks=stated(
             Check("first impacts on four slopes stick where no slip is inside the cones, and"
                   " leave at most e* T⁻", not wrong, wrong),
