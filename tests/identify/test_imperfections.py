@@ -89,6 +89,12 @@ def test_static_friction_is_in_the_truth_and_not_in_what_is_asked(ideal):
     assert np.abs(sticky.wrench - ideal.wrench)[:, :2].max() > 0.05
 
 
+def test_a_plate_with_bristles_beside_one_without():
+    setup, _ = read_setup("two-point")
+    truth = dict(setup.testbed.truth) | {"bottom.k_f": 2e4, "bottom.s_max": 5e-4}
+    assert np.all(np.isfinite(bed("two-point", truth=truth).wrench))
+
+
 def test_a_name_that_is_no_surface_is_refused():
     with pytest.raises(InputError, match="must name surfaces"):
         bed(backlash={"ceiling": 1e-4})

@@ -328,3 +328,6 @@ def related_work() -> Reproduction:
             check_more("but on the mass", by_mass[series], 0.05),
         ],
     )  # fmt: skip
+
+
+from stiction.reproduce import studies_testbed as studies_testbed  # noqa: E402 (after its elders)
