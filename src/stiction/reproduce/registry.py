@@ -223,7 +223,12 @@ class Document:
                 if not isinstance(made, Reproduction):
                     figure = None if draw is None else draw(*subject)
                     made = Reproduction(figure, [] if table is None else table(*subject), made)
-                made.note = made.note or _LIST[self.name]["notes"].get(name, "")
+                listed = _LIST[self.name]
+                made.note = (
+                    made.note
+                    or listed["notes"].get(name, "")
+                    or listed.get("absent", {}).get(name, "")
+                )
                 made.why = _LIST[self.name].get("differs", {}).get(name, "")
                 return made
 
@@ -246,10 +251,9 @@ def entries(
     if document not in DOCUMENTS:
         raise unknown("document", document, DOCUMENTS)
     importlib.import_module(f"stiction.reproduce.{document}")
-    makers = _MAKERS[document] | {
-        item: partial(Reproduction, note=why)
-        for item, why in _LIST[document].get("absent", {}).items()
-    }
+    absent = _LIST[document].get("absent", {})
+    makers = {item: partial(Reproduction, note=why) for item, why in absent.items()}
+    makers |= _MAKERS[document]  # what cannot be compared may still be shown
     found = [Entry(document, item, makers[item]) for item in _LIST[document]["titles"]]
     if only is not None:
         names = [e.item for e in found]

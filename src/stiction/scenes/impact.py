@@ -10,7 +10,7 @@ import numpy as np
 
 from stiction._base.arrays import Array
 from stiction._base.errors import InputError
-from stiction.engines import Hybrid
+from stiction.engines import Hybrid, Trajectory
 from stiction.engines.contact_dynamics import contact_dynamics, impact_problem, kinetic
 from stiction.engines.tolerances import APPROACH, REST, TOUCH
 from stiction.impacts import (
@@ -85,6 +85,36 @@ def find_impact(scene: Scene, *, at_start: bool) -> ImpactState:
     # The others are apart; without them the problem is smaller, and sooner compiled.
     part = problem.part(jnp.asarray(taking_part))
     return ImpactState(time, q, v, names, part, support[taking_part])
+
+
+@dataclass(frozen=True)
+class PastImpact:
+    """An impact of a run: its problem, with all contacts, and the velocities that it left."""
+
+    problem: ImpactProblem
+    velocity_after: Array
+    energy_change: float
+    coordinates_as_rate: Array  # J q: what (3.24) of flickinger has for a displacement
+
+
+def past_impact(trajectory: Trajectory, index: int) -> PastImpact:
+    """An impact of a run from the log of its events, by its index there."""
+    scene, log = trajectory.scene, trajectory.log
+    law, contacts = scene.law, scene.contacts
+    assert isinstance(law, Hybrid)
+    assert contacts is not None
+    q, time = log.q[index], log.time[index]
+
+    def at(v: Array) -> ImpactProblem:
+        return _problem(scene.mechanism, contacts, law, q, v, jnp.asarray(time))[0]
+
+    before, after = at(log.v_before[index]), at(log.v_after[index])
+    # Coordinates and velocities are as many where no quaternion is among them.
+    rate = at(q).velocity - at(jnp.zeros_like(q)).velocity if q.shape == log.v_before[
+        index
+    ].shape else jnp.full_like(before.velocity, jnp.nan)
+    change = float(after.kinetic - before.kinetic)
+    return PastImpact(before, after.velocity, change, rate)
 
 
 def resolve_by_all(impact: ImpactState) -> list[dict[str, Any]]:
