@@ -66,7 +66,11 @@ def test_sliding_and_spinning_end_together_at_the_known_ratio(kind, ratio):
     gyration = R / np.sqrt(2) if kind == "disc" else R
     for velocity, spin in ((0.5, 2.0), (0.2, 9.0)):
         end = slide_and_spin(
-            patch, gyration=gyration, deceleration=2.0, velocity=np.array([velocity, 0.0]), spin=spin
+            patch,
+            gyration=gyration,
+            deceleration=2.0,
+            velocity=np.array([velocity, 0.0]),
+            spin=spin,
         )
         v, w = np.linalg.norm(end.velocity, axis=1), np.asarray(end.spin)
         near = np.argmin(np.abs(np.log(v + R * w) - np.log(1e-4 * (velocity + R * spin))))

@@ -24,7 +24,6 @@ def model(support="", x=0.0, z=0.3):
     )
 
 
-
 @pytest.mark.parametrize("support", ["", TROLLEY, SEESAW], ids=["world", "trolley", "seesaw"])
 def test_rates_and_bias_equal_differences_along_the_motion(support, rng):
     m = model(support)
@@ -45,9 +44,7 @@ def test_rates_and_bias_equal_differences_along_the_motion(support, rng):
     at = contact.at(m, q, v, t)
 
     def along(s):
-        return np.asarray(
-            contact.value(m, add_velocity(m, q, s * v), jnp.asarray(t + s, q.dtype))
-        )
+        return np.asarray(contact.value(m, add_velocity(m, q, s * v), jnp.asarray(t + s, q.dtype)))
 
     assert_allclose(at.rate, (along(h) - along(-h)) / (2 * h), atol=1e-6)
     # q ⊕ s v moves with v constant in the child's axes: v̇ = 0.
@@ -79,7 +76,9 @@ def test_a_foot_at_rest_is_held_by_its_weight_and_the_torque_of_its_arm():
 def test_a_foot_that_lands_on_a_trolley_moves_on_with_it():
     m = model(TROLLEY, z=0.12)
     v = jnp.zeros(m.nv).at[1].set(3.0).at[3].set(-1.0)  # forward and down; the trolley stands
-    contact = FunctionalContact.of(m, "foot", "trolley", ground=(0.0, 0.0, 0.1)).at(m, m.q_reference, v)
+    contact = FunctionalContact.of(m, "foot", "trolley", ground=(0.0, 0.0, 0.1)).at(
+        m, m.q_reference, v
+    )
     after = held_impact(m, m.q_reference, v, contact)
     common = 2 * 3.0 / (2 + 6)  # momentum along the rails
     assert_allclose(after.velocity[:2], [common, common], atol=1e-9)
@@ -110,7 +109,9 @@ def test_energy_is_lost_and_never_won_by_holding(rng):
         v = jnp.asarray(rng.normal(size=m.nv))
         contact = FunctionalContact.of(m, "foot", "trolley").at(m, m.q_reference, v)
         after = held_impact(m, m.q_reference, v, contact, held).velocity
-        assert kinetic_energy(m, m.q_reference, after) <= kinetic_energy(m, m.q_reference, v) + 1e-12
+        assert (
+            kinetic_energy(m, m.q_reference, after) <= kinetic_energy(m, m.q_reference, v) + 1e-12
+        )
 
 
 def test_names_that_are_not_there_are_refused():

@@ -143,6 +143,7 @@ def _in_space(normal: np.ndarray, force: np.ndarray) -> np.ndarray:
 
 def referred(motions: Motions, normals: Sequence[np.ndarray | None]) -> Motions:
     """Forces given as vectors in space, referred to a normal: tangential, then normal."""
+
     def turn(motion: PossibleMotion) -> PossibleMotion:
         forces = [
             f if n is None else np.array([f @ [n[1], -n[0]], f @ n])

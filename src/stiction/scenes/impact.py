@@ -110,9 +110,11 @@ def past_impact(trajectory: Trajectory, index: int) -> PastImpact:
 
     before, after = at(log.v_before[index]), at(log.v_after[index])
     # Coordinates and velocities are as many where no quaternion is among them.
-    rate = at(q).velocity - at(jnp.zeros_like(q)).velocity if q.shape == log.v_before[
-        index
-    ].shape else jnp.full_like(before.velocity, jnp.nan)
+    rate = (
+        at(q).velocity - at(jnp.zeros_like(q)).velocity
+        if q.shape == log.v_before[index].shape
+        else jnp.full_like(before.velocity, jnp.nan)
+    )
     change = float(after.kinetic - before.kinetic)
     return PastImpact(before, after.velocity, change, rate)
 

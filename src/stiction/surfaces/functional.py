@@ -184,9 +184,7 @@ def held_contact(
     J, A = contact.jacobian[rows], contact.bias[rows]
     free = solve_mass_matrix(M, force - bias_force(mechanism, q, v))
     F = _reaction(M, J, -(J @ free + A))
-    return HeldContact(
-        free + solve_mass_matrix(M, J.T @ F), jnp.zeros(6, F.dtype).at[rows].set(F)
-    )
+    return HeldContact(free + solve_mass_matrix(M, J.T @ F), jnp.zeros(6, F.dtype).at[rows].set(F))
 
 
 @eqx.filter_jit

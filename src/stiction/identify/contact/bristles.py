@@ -42,7 +42,9 @@ def follow_bristles(
         slides = size >= limit * (1 - _AT_LIMIT)
         # A plate without bristles has s_max = 0; where nothing moved there either, nothing follows.
         longest = jnp.maximum(size, limit)
-        pulled = jnp.where(slides & (longest > 0), 1 - limit / jnp.where(longest > 0, longest, 1), 0)
+        pulled = jnp.where(
+            slides & (longest > 0), 1 - limit / jnp.where(longest > 0, longest, 1), 0
+        )
         fresh = is_loaded & ~was
         root = jnp.where(fresh[..., None], point, root + pulled[..., None] * stretch)
         sticking = fresh | (is_loaded & ~slides)

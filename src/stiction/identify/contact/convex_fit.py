@@ -81,9 +81,7 @@ def fit_regions(
     if not found:
         raise InputError("`regions` must have samples in contact: the bodies never overlap")
     weigh = np.repeat([1.0, 1 / moment_scale], 3)
-    B = np.concatenate(
-        [weigh[:, None] * region_columns(r, materials, **options) for r, _ in found]
-    )
+    B = np.concatenate([weigh[:, None] * region_columns(r, materials, **options) for r, _ in found])
     w = np.concatenate([weigh * v for _, v in found])
     scale = np.linalg.norm(B, axis=0)
     named = [f"{m}.{n}" for m in materials for n in ("k", "c", "kmu")]
