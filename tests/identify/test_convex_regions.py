@@ -52,7 +52,7 @@ def test_regions_are_the_same_wherever_one_looks_from(seed):
     rng = np.random.default_rng(seed)
     one, two = (ConvexBody(rng.normal(size=(12, 3))) for _ in range(2))
     poses = [
-        RigidMotion(np.array([i / 10, 0.2, 0.0]), Rotation.random(random_state=seed + i).as_matrix(),
+        RigidMotion(np.array([i / 10, 0.2, 0]), Rotation.random(random_state=seed + i).as_matrix(),
                     rng.normal(size=3), rng.normal(size=3)) for i in (10, 26)
     ]  # fmt: skip
     found = contact_region(one, poses[0], two, poses[1])

@@ -58,7 +58,7 @@ def test_an_evenly_pressed_disc_is_nearly_the_ellipsoid_of_planners():
     assert 0.005 < worst < 0.07
 
 
-@pytest.mark.parametrize("kind, ratio", [("disc", 0.653), ("ring", 1.0)])
+@pytest.mark.parametrize(("kind", "ratio"), [("disc", 0.653), ("ring", 1.0)])
 def test_sliding_and_spinning_end_together_at_the_known_ratio(kind, ratio):
     """[Farkas2003]: v / (R ω) of a disc tends to 0.653, whatever it begins with; of a ring to 1."""
     R = 0.1

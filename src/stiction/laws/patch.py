@@ -174,7 +174,7 @@ class FlatPatch(eqx.Module):
         return float(np.linalg.norm(w))
 
 
-class Stop(eqx.Module):
+class SlideToRest(eqx.Module):
     """A body that slides and spins on a patch until it rests."""
 
     time: Float[Array, " m"]  # [s]
@@ -189,7 +189,7 @@ def slide_and_spin(
     deceleration: float,
     velocity: Float[np.ndarray, "2"],
     spin: float,
-) -> Stop:
+) -> SlideToRest:
     """Slide and spin on level ground until both end, which they do together.
 
     Args:
@@ -217,7 +217,7 @@ def slide_and_spin(
     longest = 4 * size / deceleration * max(1.0, gyration / patch.spin_radius())
     run = solve_ivp(rates, (0, longest), first, events=rest, rtol=1e-9, atol=1e-12 * size)
     y = run.y.T / scale
-    return Stop(jnp.asarray(run.t), jnp.asarray(y[:, :2]), jnp.asarray(y[:, 2]))
+    return SlideToRest(jnp.asarray(run.t), jnp.asarray(y[:, :2]), jnp.asarray(y[:, 2]))
 
 
 _friction = eqx.filter_jit(FlatPatch.friction)

@@ -24,7 +24,7 @@ from stiction.motions.spatial import (
 )
 from stiction.motions.state import VELOCITY_TOLERANCE, ContactState, PlanarBody, contact_state
 from stiction.motions.vertices import (
-    Way,
+    TipWay,
     choices,
     merged,
     middle_normal,
@@ -105,13 +105,13 @@ class PlanarContact(Fields):
         return float(self.body_curvature or 0.0), float(self.obstacle_curvature or 0.0)
 
     @property
-    def ways(self) -> tuple[Way, Way] | None:
+    def ways(self) -> tuple[TipWay, TipWay] | None:
         """The generic contacts beside a vertex on a vertex."""
         if self.body_edges is None or self.obstacle_edges is None:
             return None
         return ways_of_vertices(np.array(self.body_edges), np.array(self.obstacle_edges))
 
-    def kept(self, way: Way) -> "PlanarContact":
+    def kept(self, way: TipWay) -> "PlanarContact":
         """The vertex on a vertex, kept in one way."""
         kind = "vertex-on-edge" if way.on_obstacle_edge else "edge-on-vertex"
         normal = (float(way.normal[0]), float(way.normal[1]))
@@ -206,7 +206,7 @@ class PlanarProblem(_Problem):
         """Whether some contact is a vertex on a vertex."""
         return any(c.kind == "vertex-on-vertex" for c in self.contacts)
 
-    def generic(self, choice: Sequence[tuple[Way, ...]]) -> "PlanarProblem":
+    def generic(self, choice: Sequence[tuple[TipWay, ...]]) -> "PlanarProblem":
         """The problem with each vertex on a vertex kept in given ways."""
         contacts = [
             kept
@@ -218,7 +218,7 @@ class PlanarProblem(_Problem):
     def drawn(self) -> "PlanarProblem":
         """The problem for pictures: a vertex on a vertex has the normal that forces refer to."""
         middle = [
-            (Way(middle_normal(c.ways), np.zeros(2), True),) if c.ways else ()
+            (TipWay(middle_normal(c.ways), np.zeros(2), True),) if c.ways else ()
             for c in self.contacts
         ]
         return self.generic(middle)

@@ -1,4 +1,4 @@
-r"""A vertex on a vertex, which erdmann sets aside: "ambiguities may exist for non-generic contacts".
+r"""A vertex on a vertex, which erdmann sets aside as ambiguous (footnote 1).
 
 Two corners touch in a point; the obstacle fills a cone O, the body a cone B. A displacement of the
 body's vertex goes into the obstacle if it lies inside $K = O - B$. If both corners are convex and
@@ -29,7 +29,7 @@ from stiction.motions._tolerance import PARALLEL, SAME
 from stiction.motions.result import BREAK, SLIP_LEFT, SLIP_RIGHT, STICK, Motions, PossibleMotion
 
 
-class Way(NamedTuple):
+class TipWay(NamedTuple):
     """One edge of K: a generic contact."""
 
     normal: Float[np.ndarray, "2"]
@@ -39,7 +39,7 @@ class Way(NamedTuple):
 
 def ways_of_vertices(
     body_edges: Float[np.ndarray, "2 2"], obstacle_edges: Float[np.ndarray, "2 2"]
-) -> tuple[Way, Way]:
+) -> tuple[TipWay, TipWay]:
     """The two generic contacts beside a vertex on a vertex.
 
     Args:
@@ -67,24 +67,24 @@ def ways_of_vertices(
     first, last = order[(widest + 1) % 4], order[widest]
     g1, g2 = unit[first], unit[last]
     return (
-        Way(np.array([g1[1], -g1[0]]), g1, bool(first < 2)),
-        Way(np.array([-g2[1], g2[0]]), g2, bool(last < 2)),
+        TipWay(np.array([g1[1], -g1[0]]), g1, bool(first < 2)),
+        TipWay(np.array([-g2[1], g2[0]]), g2, bool(last < 2)),
     )
 
 
-def middle_normal(ways: tuple[Way, Way]) -> Float[np.ndarray, "2"]:
+def middle_normal(ways: tuple[TipWay, TipWay]) -> Float[np.ndarray, "2"]:
     """The direction between both normals, to which forces are referred."""
     middle = ways[0].normal + ways[1].normal
     return middle / np.linalg.norm(middle)
 
 
-def choices(pairs: Sequence[tuple[Way, Way] | None]) -> list[list[tuple[Way, ...]]]:
+def choices(pairs: Sequence[tuple[TipWay, TipWay] | None]) -> list[list[tuple[TipWay, ...]]]:
     """All combinations of ways: for each contact none (it is generic), one, or both."""
     options = [[()] if pair is None else [pair[:1], pair[1:], pair] for pair in pairs]
     return [list(choice) for choice in itertools.product(*options)]
 
 
-def merged(answers: list[tuple[list[tuple[Way, ...]], Motions]]) -> Motions:
+def merged(answers: list[tuple[list[tuple[TipWay, ...]], Motions]]) -> Motions:
     """All motions of all choices, each once, with one entry for each contact.
 
     Args:
@@ -107,7 +107,7 @@ def merged(answers: list[tuple[list[tuple[Way, ...]], Motions]]) -> Motions:
     )
 
 
-def _told(choice: list[tuple[Way, ...]], motion: PossibleMotion) -> PossibleMotion | None:
+def _told(choice: list[tuple[TipWay, ...]], motion: PossibleMotion) -> PossibleMotion | None:
     """A motion of one choice with an entry for each contact; None if the choice is not for it."""
     modes, forces, at = [], [], 0
     for ways in choice:
@@ -130,7 +130,7 @@ def _told(choice: list[tuple[Way, ...]], motion: PossibleMotion) -> PossibleMoti
     )
 
 
-def _stays(way: Way, word: str) -> bool:
+def _stays(way: TipWay, word: str) -> bool:
     """Whether a slip goes along the edge, not off the tip."""
     right = np.array([way.normal[1], -way.normal[0]])
     return bool((right if word == SLIP_RIGHT else -right) @ way.along > 0)

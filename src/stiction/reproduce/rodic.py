@@ -37,7 +37,6 @@ from stiction.reproduce.registry import (
     Document,
     Reproduction,
     check_below,
-    check_close,
     check_less,
     check_more,
     stated,

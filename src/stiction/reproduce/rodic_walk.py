@@ -6,6 +6,7 @@ approach, impact, contact and lift; impacts are solved as in (52), (53) or with 
 """
 
 import functools
+import itertools
 from dataclasses import dataclass
 
 import jax
@@ -172,7 +173,7 @@ def figure_8(walk: ForwardWalk) -> Reproduction:
                            "m/s"),
                 check_more("and makes four half-steps: landings", len(landings), HALF_STEPS - 1),
                 Check("right and left by turns",
-                      all(a[1] != b[1] for a, b in zip(landings, landings[1:], strict=False)),
+                      all(a[1] != b[1] for a, b in itertools.pairwise(landings)),
                       [FEET[f] for _, f in landings]),
                 check_close("speed of walking [m/s]", mean, 1.25, 0.05),
             ),

@@ -83,7 +83,7 @@ def faults_of_the_testbed() -> Reproduction:
             {"fault": name}
             | {n: f"{v:.1f}" if v == v else "" for n, v in zip(LETTERS, values, strict=True)}
         )
-    ideal, bearing, backlash, both, static, tilting = (np.abs(e) for e in found.values())
+    ideal, bearing, _backlash, both, static, _tilting = (np.abs(e) for e in found.values())
     return Reproduction(
         figure,
         rows,

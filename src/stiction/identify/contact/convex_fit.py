@@ -1,4 +1,4 @@
-r"""Stiffness, damping and friction of convex bodies from their motions and the wrench (ma 8-15, 21).
+r"""Stiffness, damping and friction of convex bodies from motions and wrench (ma 8-15, 21).
 
 Six rows a sample, three columns a material, $w = A p$ with
 $A_i = w_i (d^\lambda n, \dot d n, d^\lambda t)$ above and $r \times$ the same below; least squares
