@@ -2,7 +2,8 @@
 
 `normal` and `tangential` hold a file a law, written for one contact (callers `vmap`), each with its
 range of validity; `patch` is contact over an area. `impact` holds exact relations of a free
-impact: restitution, its inverse, peaks, duration. What the numbers are called in other engines is in `stiction.interop`.
+impact: restitution, its inverse, peaks, duration. What the numbers are called in other engines is
+in `stiction.interop`.
 """
 
 from stiction.laws import impact

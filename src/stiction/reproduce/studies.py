@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from stiction.laws import HuntCrossley, LinearSpringDamper, impact
 from stiction.report.figures import COLORS, new_figure
+from stiction.reproduce.flickinger_appendix import DamperMotion, by_events, drive, fixed_step
 from stiction.reproduce.flickinger_energy import bent
 from stiction.reproduce.flickinger_oblique import MU_STATIC, first_map
 from stiction.reproduce.flickinger_runs import BENT, NO_CONTROL, pendulum
@@ -327,6 +328,51 @@ def related_work() -> Reproduction:
             check_below("in series: it does not depend on the speed", by_speed[series], 1e-9),
             check_more("but on the mass", by_mass[series], 0.05),
         ],
+    )  # fmt: skip
+
+
+# ------------------------------------------------ appendix A: when a velocity is taken for zero
+
+
+def _swings(motion: DamperMotion) -> tuple[float, float]:
+    """Largest |Z| and |dZ| [in]."""
+    z = drive(motion.time) + motion.deflection
+    return float(np.abs(z).max()), float(np.abs(motion.deflection).max())
+
+
+@item("Study 7")
+def rules_of_capture() -> Reproduction:
+    event, _ = by_events()
+    rules = {"a change of sign": fixed_step(), "predicted": fixed_step(capture="predicted")}
+    rules |= {
+        f"below {v:g} in/s": fixed_step(capture="threshold", threshold=v) for v in (0.1, 0.5, 1.0)
+    }
+    found = {name: _swings(motion) for name, motion in rules.items()}
+    z, dz = _swings(event)
+    figure, axis = new_figure(figsize=(7.0, 3.6))
+    for name, motion in rules.items():
+        axis.plot(motion.time, motion.rate, lw=1, label=name)
+    axis.plot(event.time, event.rate, "k", lw=1.4, label="events")
+    axis.set(xlabel="time [s]", ylabel="dVs [in/s]", xlim=(1.0, 1.6))
+    axis.legend(fontsize=7, ncols=2)
+    rows = [
+        {"zero velocity is": name, "largest Z [in]": f"{a:.4f}", "largest dZ [in]": f"{b:.4f}",
+         "sticks [s]": f"{rules[name].stuck:.3f}"}
+        for name, (a, b) in found.items()
+    ]  # fmt: skip
+    rows.append({"zero velocity is": "an event", "largest Z [in]": f"{z:.4f}",
+                 "largest dZ [in]": f"{dz:.4f}", "sticks [s]": f"{event.stuck:.3f}"})  # fmt: skip
+    missed = found["below 0.5 in/s"][0]
+    return Reproduction(
+        figure,
+        rows,
+        checks=stated(
+            check_more("with missed crossings Z swings more than by events [in]", missed, z),
+            check_more("with predicted ones dZ does [in]", found["predicted"][1], dz),
+            check_more("by all but the smallest threshold it sticks longer than by events; least [s]",
+                       min(m.stuck for n, m in rules.items() if n != "below 0.1 in/s"),
+                       event.stuck),
+        ),
     )  # fmt: skip
 
 
