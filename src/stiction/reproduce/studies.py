@@ -369,7 +369,7 @@ def rules_of_capture() -> Reproduction:
         checks=stated(
             check_more("with missed crossings Z swings more than by events [in]", missed, z),
             check_more("with predicted ones dZ does [in]", found["predicted"][1], dz),
-            check_more("by all but the smallest threshold it sticks longer than by events; least [s]",
+            check_more("but for the smallest threshold it sticks longer than by events; least [s]",
                        min(m.stuck for n, m in rules.items() if n != "below 0.1 in/s"),
                        event.stuck),
         ),

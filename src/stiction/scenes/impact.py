@@ -1,6 +1,8 @@
 """The first impact of a scenario, and what every law makes of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -16,8 +18,11 @@ from stiction.engines.tolerances import APPROACH, REST, TOUCH
 from stiction.impacts import (
     ONE_CONTACT,
     ImpactProblem,
+    ImpactSolution,
+    given_restitution,
     impact_forces,
     impact_law,
+    restitution_matrix,
     tangential_ratios,
 )
 from stiction.mechanism import Mechanism
@@ -119,24 +124,39 @@ def past_impact(trajectory: Trajectory, index: int) -> PastImpact:
     return PastImpact(before, after.velocity, change, rate)
 
 
-def resolve_by_all(impact: ImpactState) -> list[dict[str, Any]]:
-    """What each law makes of an impact, as plain data."""
+def resolve_by_all(impact: ImpactState, tangential: float | None = None) -> list[dict[str, Any]]:
+    """What each law makes of an impact, as plain data.
+
+    Args:
+        impact: The state just before it.
+        tangential: A restitution e_t of all tangents, for a row by flickinger (3.15).
+    """
     several = len(impact.names) > 1
     rows = []
     for name, (law, method, sequence) in LAWS.items():
         if sequence and not several:
             continue
         title = f"{name}, in sequence" if several and law in ONE_CONTACT else name
-        rows.append({"law": title, **_resolve(impact, law, method, sequence)})
+        rows.append({"law": title, **_resolve(impact, impact_law(law, method, sequence))})
+    if tangential is not None:
+        given = partial(_given, tangential)
+        rows.append({"law": f"given, e_t = {tangential:g}", **_resolve(impact, given)})
     return rows
 
 
-def _resolve(impact: ImpactState, law: str, method: str, sequence: bool) -> dict[str, Any]:
+def _given(tangential: float, problem: ImpactProblem) -> ImpactSolution:
+    """The normal restitution of the problem, and one of all tangents."""
+    n, dim = problem.velocity.shape
+    ratios = jnp.full((n, dim - 1), tangential, problem.velocity.dtype)
+    return given_restitution(problem, restitution_matrix(problem.restitution, ratios))
+
+
+def _resolve(impact: ImpactState, law: Callable[[ImpactProblem], ImpactSolution]) -> dict[str, Any]:
     problem, ground = impact.problem, impact.support_velocity
 
     @jax.jit
     def resolve(problem: ImpactProblem, ground: Array):
-        s = impact_law(law, method, sequence)(problem)
+        s = law(problem)
         after = s.scale * (problem.velocity_after(s.impulse) + ground) - ground
         given = jnp.sum(s.impulse * ground)  # by moving supports
         T = s.scale**2 * (problem.kinetic + jnp.sum(problem.work(s.impulse)) + given)

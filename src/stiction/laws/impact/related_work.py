@@ -106,7 +106,8 @@ def series_course(
     end = step
     while force(end) > 0:
         end += step * max(1.0, 0.05 * end / step)
-    end = brentq(force, end / 1.06 if end > 20 * step else max(end - step, step / 2), end)
+    before = end / 1.06 if end > 20 * step else max(end - step, step / 2)
+    end = float(np.asarray(brentq(force, before, end)))
     t = np.linspace(0, end, samples)
     x, v, z = state(t)
     f = k_s * (x - z)
