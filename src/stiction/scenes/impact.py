@@ -108,20 +108,19 @@ def past_impact(trajectory: Trajectory, index: int) -> PastImpact:
     law, contacts = scene.law, scene.contacts
     assert isinstance(law, Hybrid)
     assert contacts is not None
-    q, time = log.q[index], log.time[index]
+    time, q, v_before, v_after = (
+        jnp.asarray(x[index]) for x in (log.time, log.q, log.v_before, log.v_after)
+    )
 
     def at(v: Array) -> ImpactProblem:
-        return _problem(scene.mechanism, contacts, law, q, v, jnp.asarray(time))[0]
+        return _problem(scene.mechanism, contacts, law, q, v, time)[0]
 
-    before, after = at(log.v_before[index]), at(log.v_after[index])
-    # Coordinates and velocities are as many where no quaternion is among them.
-    rate = (
-        at(q).velocity - at(jnp.zeros_like(q)).velocity
-        if q.shape == log.v_before[index].shape
-        else jnp.full_like(before.velocity, jnp.nan)
-    )
-    change = float(after.kinetic - before.kinetic)
-    return PastImpact(before, after.velocity, change, rate)
+    before, after = at(v_before), at(v_after)
+    if q.shape == v_before.shape:
+        rate = at(q).velocity - at(jnp.zeros_like(q)).velocity
+    else:  # with quaternions among them, coordinates are no velocities
+        rate = jnp.full_like(before.velocity, jnp.nan)
+    return PastImpact(before, after.velocity, float(after.kinetic - before.kinetic), rate)
 
 
 def resolve_by_all(impact: ImpactState, tangential: float | None = None) -> list[dict[str, Any]]:
