@@ -18,6 +18,7 @@ from stiction.engines import Trajectory
 from stiction.engines.reactions import APPROACH, Reactions, reactions_of
 from stiction.impacts import ImpactProblem
 from stiction.impacts.simultaneous import lcp
+from stiction.mechanism import Tree, world_poses
 from stiction.report.figures import COLORS, new_figure
 from stiction.report.grf_figures import legend_above
 from stiction.reproduce.registry import (
@@ -185,16 +186,13 @@ def figure_8(walk: ForwardWalk) -> Reproduction:
 
 def _draw_snapshots(axis, walk: ForwardWalk, times: np.ndarray) -> None:
     """The skeleton, from joint to joint, at a few instants."""
-    from stiction.mechanism import world_poses
-
     m = walk.run.mechanism
     frames = np.searchsorted(walk.time, times)
     poses = jax.vmap(lambda q: world_poses(m, q).position)(jnp.asarray(walk.run.q)[frames])
-    tree, names = m.tree, m.tree.body_names
+    names = m.tree.body_names
+    parents = [_body_before(m.tree, body) for body in range(len(names))]
     for one in np.asarray(poses):
-        for body in range(1, len(names)):
-            parent = tree.joint_parents[tree.body_links[body] - 1]
-            at = next((b for b in range(len(names)) if tree.body_links[b] == parent), 0)
+        for body, at in enumerate(parents):
             if at == 0:
                 continue
             side = names[body][0]
@@ -203,6 +201,18 @@ def _draw_snapshots(axis, walk: ForwardWalk, times: np.ndarray) -> None:
     axis.axhline(0, color="0.5", lw=1)
     axis.set(xlabel="along the way [m]", ylabel="height [m]", aspect="equal")
     axis.grid(False)
+
+
+def _body_before(tree: Tree, body: int) -> int:
+    """The body nearer to the base that a body hangs on; joints of several axes have links without
+    bodies between them."""
+    link = tree.body_links[body]
+    while link > 0:
+        link = tree.joint_parents[link - 1]
+        here = [b for b, at in enumerate(tree.body_links) if at == link]
+        if here:
+            return here[0]
+    return 0
 
 
 @item("Figure 11", of=forward_walk)

@@ -73,7 +73,7 @@ def faults_of_the_testbed() -> Reproduction:
     axis.plot(x, SCATTER_2, "kx", ms=8, label="the document's scatter")
     axis.set_xticks(x, LETTERS)
     axis.set_ylabel("error [%]")
-    axis.legend(fontsize=7, ncols=2)
+    axis.legend(fontsize=7, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     rows = [
         {"fault": name} | {n: f"{e:+.2f}" for n, e in zip(LETTERS, errors, strict=True)}
         for name, errors in found.items()
