@@ -123,3 +123,12 @@ def test_corners_that_overlap_are_refused():
         problem(contact={"obstacle_edges": [[1.0, 0.5], [-1.0, 0.5]]})
     with pytest.raises(InputError, match="`normal` must be left out"):
         problem(contact={"normal": (0.0, 1.0)})
+
+
+def test_off_the_tip_there_is_nothing_to_press_on():
+    """Pushed along the line of an edge, but away from it: the line goes on, the edge does not."""
+    along, normal = np.array([2.0, -1.0]) / np.sqrt(5), np.array([1.0, 2.0]) / np.sqrt(5)
+    push = -10.0 * along - 1.0 * normal
+    answer = problem(force=tuple(push.tolist()), contact={"friction": 0.0}).motions()
+    assert [m.modes for m in answer.motions] == [("break",)]
+    assert_allclose(answer.motions[0].acceleration[:2], push / 2.0, atol=1e-12)
