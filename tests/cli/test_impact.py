@@ -36,3 +36,12 @@ def test_a_state_must_be_whole_and_collide(cli):
     assert apart.status == 2
     assert "gap of 'tip'" in apart.err
     assert cli("impact", "double-pendulum", "--q", "x", "--v", "0,0").status == 2
+
+
+@pytest.mark.slow
+def test_a_given_tangential_restitution_comes_back(by_law):
+    """flickinger (3.15) in, (4.11) out."""
+    _, laws = by_law("--tangential", "-0.3")
+    row = laws["given, e_t = -0.3"]["contacts"][0]
+    assert row["tangential_restitution"] == pytest.approx([-0.3])
+    assert row["velocity_after"] == pytest.approx([0.3 * 5.79523, 6.13513], abs=1e-4)

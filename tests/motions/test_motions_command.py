@@ -30,6 +30,7 @@ VERDICTS = {
     "peg-wedging": "ambiguous",
     "stacked-points": "ambiguous",
     "three-points": "unique",
+    "tip-on-tip": "ambiguous",
     "two-fingers": "ambiguous",
     "uneven-friction": "ambiguous",
 }

@@ -2,7 +2,17 @@
 
 from stiction._base.errors import InputError
 from stiction.cli.command import Answer, Output, command
-from stiction.cli.options import BASE, SCENE, SET, Text, Texts, flag, option, read_scene
+from stiction.cli.options import (
+    BASE,
+    SCENE,
+    SET,
+    Number,
+    Text,
+    Texts,
+    flag,
+    option,
+    read_scene,
+)
 from stiction.cli.terminal import say, show_table
 from stiction.report import working
 
@@ -15,6 +25,9 @@ def impact(
     base: Text = BASE,
     q: Text = option(None, "LIST", "A configuration in contact: 0.5,-0.2."),
     v: Text = option(None, "LIST", "The velocity there, just before the impact."),
+    tangential: Number = option(
+        None, "E_T", "Add a row in which every tangential velocity after is E_T times that before."
+    ),
     friction_map: bool = flag("Draw the friction that each slip afterwards would need."),
 ) -> Answer:
     """Resolve the first impact of a scene, or that of a state given by --q and --v, by all laws.
@@ -27,6 +40,7 @@ def impact(
       stiction impact double-pendulum
       stiction impact bicycle --friction-map --out out/impact
       stiction impact double-pendulum --q 0.5,-0.2 --v 0,-3
+      stiction impact double-pendulum --tangential -0.3
     """
     state = {"q": q, "v": v}
     given = [f"start.{k}={_list(k, text)}" for k, text in state.items() if text is not None]
@@ -38,7 +52,7 @@ def impact(
         from stiction.scenes import find_impact, resolve_by_all
 
         found = find_impact(described, at_start=bool(given))
-        rows = resolve_by_all(found)
+        rows = resolve_by_all(found, tangential)
     title = described.scenario.title or scene
     result = {
         "t": found.time,

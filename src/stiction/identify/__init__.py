@@ -8,8 +8,9 @@ on what the test could not tell. `export` says it in another engine's words.
   setup and its `identify`.
 - For contact tests (ma): `recording`, `faults` and `detective` (what the sensors said, and what is
   wrong with it), `path/` (the motion at any time, noise, clocks), `contact/` (the model: shapes,
-  plates, the law as a regression), `fit/` (samples, regression, errors in variables, nuisances,
-  residuals, online). `guess` makes a setup from the columns of a log.
+  plates, the law as a regression; `convex`: two convex bodies that both move), `fit/` (samples,
+  regression, errors in variables, nuisances, residuals, online). `guess` makes a setup from the
+  columns of a log.
 - `result` and `verdicts` (what comes out), `exporting/` (engines), `bench/` (virtual tests, the
   design of tests, studies of the estimator).
 """
@@ -17,6 +18,13 @@ on what the test could not tell. `export` says it in another engine's words.
 from stiction.identify.bench.design import DesignedTest, design_test
 from stiction.identify.bench.testbed import VirtualTest, testbed_of, virtual_test, write_log
 from stiction.identify.contact.along import contacts_along
+from stiction.identify.contact.convex import (
+    ContactRegion,
+    ConvexBody,
+    RigidMotion,
+    contact_region,
+)
+from stiction.identify.contact.convex_fit import ConvexFit, fit_regions, region_columns
 from stiction.identify.contact.from_setup import contact_model
 from stiction.identify.contact.parameters import model_values
 from stiction.identify.contact.plates import compound_stiffness, plate_stiffness
@@ -40,7 +48,10 @@ from stiction.identify.setups import (
 )
 
 __all__ = [
+    "ContactRegion",
     "ContactSetup",
+    "ConvexBody",
+    "ConvexFit",
     "DesignedTest",
     "Export",
     "Identification",
@@ -49,6 +60,7 @@ __all__ = [
     "Parameter",
     "Recording",
     "RecursiveLeastSquares",
+    "RigidMotion",
     "Setup",
     "Trace",
     "VirtualTest",
@@ -57,9 +69,11 @@ __all__ = [
     "check_export",
     "compound_stiffness",
     "contact_model",
+    "contact_region",
     "contacts_along",
     "design_test",
     "export",
+    "fit_regions",
     "follow",
     "follow_lines",
     "guess_setup",
@@ -69,6 +83,7 @@ __all__ = [
     "plate_stiffness",
     "read_recording",
     "read_setup",
+    "region_columns",
     "setup_names",
     "setup_text",
     "solve",

@@ -2,7 +2,8 @@
 
 `solve_impact` works on plain arrays. The laws work on an `ImpactProblem` (what touches, how fast,
 its restitution and friction) and give an `ImpactSolution`; `impact_law` finds one by name and puts
-its energy under control; `given_restitution` takes a whole restitution matrix. `friction_map`,
+its energy under control; `given_restitution` takes a whole restitution matrix, `patch_impact` a
+flat patch with moments. `friction_map`,
 `impact_forces`, `tangential_ratios` and `compare_friction` explain an impact.
 """
 
@@ -15,6 +16,7 @@ from stiction.impacts.energy import scaled
 from stiction.impacts.forces import impact_forces
 from stiction.impacts.friction_map import FrictionMap, friction_map
 from stiction.impacts.no_slip import bring_to_rest, no_slip
+from stiction.impacts.patch import PatchImpact, patch_impact
 from stiction.impacts.problem import ImpactProblem, ImpactSolution
 from stiction.impacts.restitution_matrix import (
     given_restitution,
@@ -71,6 +73,7 @@ __all__ = [
     "ImpactImpulses",
     "ImpactProblem",
     "ImpactSolution",
+    "PatchImpact",
     "RestitutionLaw",
     "bring_to_rest",
     "compare_friction",
@@ -80,6 +83,7 @@ __all__ = [
     "impact_law",
     "in_sequence",
     "no_slip",
+    "patch_impact",
     "restitution_matrix",
     "solve_impact",
     "tangential_ratios",

@@ -1,8 +1,9 @@
 """What one compliant contact does: normal laws, friction laws, and the impacts that follow.
 
 `normal` and `tangential` hold a file a law, written for one contact (callers `vmap`), each with its
-range of validity. `impact` holds exact relations of a free impact: restitution, its inverse, peaks,
-duration. What the numbers are called in other engines is in `stiction.interop`.
+range of validity; `patch` is contact over an area. `impact` holds exact relations of a free
+impact: restitution, its inverse, peaks, duration. What the numbers are called in other engines is
+in `stiction.interop`.
 """
 
 from stiction.laws import impact
@@ -20,6 +21,7 @@ from stiction.laws.normal.hunt_crossley import (
 from stiction.laws.normal.lankarani_nikravesh import LankaraniNikravesh
 from stiction.laws.normal.restitution_given import AbstractRestitutionLaw
 from stiction.laws.normal.spring_damper import LinearSpringDamper
+from stiction.laws.patch import FlatPatch, SlideToRest, slide_and_spin
 from stiction.laws.tangential.base import (
     AbstractSlidingLaw,
     AbstractTangentialLaw,
@@ -38,6 +40,7 @@ __all__ = [
     "AsymmetricHuntCrossley",
     "Bristle",
     "CarvalhoMartins",
+    "FlatPatch",
     "Flores",
     "FrictionLaw",
     "Gonthier",
@@ -46,10 +49,12 @@ __all__ = [
     "LinearSpringDamper",
     "PowerLaw",
     "RegularizedCoulomb",
+    "SlideToRest",
     "Stribeck",
     "alpha_from_dissipation",
     "dissipation_from_alpha",
     "impact",
     "require_friction_pair",
+    "slide_and_spin",
     "stribeck_coefficient",
 ]

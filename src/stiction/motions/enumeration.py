@@ -10,8 +10,8 @@ direction.
 
 Deciding whether any motion exists is NP-hard in the number of contacts (erdmann 5, citing
 [Baraff1990]), so the tree can grow like (2 directions + 2)^k. In practice most branches end early:
-six contacts at rest in space take seconds, twenty in the plane a tenth of a second, and sliding
-contacts, with two modes each, cost little.
+eight contacts at rest in space take seconds, twelve tens of seconds, twenty in the plane a tenth of
+a second, and sliding contacts, with two modes each, cost little.
 """
 
 from collections.abc import Iterator

@@ -4,6 +4,7 @@ Fields carry SI units; angles are in radians. Vectors are lists. See docs/motion
 """
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,6 +23,14 @@ from stiction.motions.spatial import (
     spatial_state,
 )
 from stiction.motions.state import VELOCITY_TOLERANCE, ContactState, PlanarBody, contact_state
+from stiction.motions.vertices import (
+    TipWay,
+    choices,
+    merged,
+    middle_normal,
+    referred,
+    ways_of_vertices,
+)
 
 EXAMPLES = Path(__file__).parent / "examples"
 SUFFIXES = (".toml", ".yaml", ".yml", ".json")
@@ -39,15 +48,34 @@ class PlanarContact(Fields):
     """A point where the body touches an obstacle."""
 
     point: Vector2  # [m]
-    normal: Vector2  # from the obstacle into the body, any length
+    normal: Vector2 | None = None  # from the obstacle into the body, any length
     friction: Friction
-    kind: Literal["vertex-on-edge", "edge-on-vertex", "curved"] = "vertex-on-edge"
+    kind: Literal["vertex-on-edge", "edge-on-vertex", "vertex-on-vertex", "curved"] = (
+        "vertex-on-edge"
+    )
+    body_edges: tuple[Vector2, Vector2] | None = None  # from the vertex, for "vertex-on-vertex"
+    obstacle_edges: tuple[Vector2, Vector2] | None = None
     body_curvature: Curvature | None = None  # [1/m], > 0 where convex; for kind "curved"
     obstacle_curvature: Curvature | None = None
     name: str | None = None
 
     @model_validator(mode="after")
     def _check(self) -> "PlanarContact":
+        edges = (self.body_edges is not None, self.obstacle_edges is not None)
+        if self.kind == "vertex-on-vertex":
+            if not all(edges):
+                raise ValueError(
+                    "`body_edges` and `obstacle_edges` are needed for kind 'vertex-on-vertex'"
+                )
+            if self.normal is not None:
+                raise ValueError("`normal` must be left out: a vertex on a vertex has none")
+            try:
+                self.ways  # noqa: B018 (the corners are checked)
+            except InputError as error:
+                raise ValueError(str(error)) from None
+            return self
+        if any(edges):
+            raise ValueError(f"edges belong to kind 'vertex-on-vertex', not '{self.kind}'")
         given = (self.body_curvature is not None, self.obstacle_curvature is not None)
         if self.kind == "curved" and not all(given):
             raise ValueError(
@@ -57,7 +85,9 @@ class PlanarContact(Fields):
             raise ValueError(f"curvatures belong to kind 'curved', not '{self.kind}'")
         kb, ko = self.curvatures
         if math.isinf(kb) and math.isinf(ko):
-            raise ValueError("a vertex on a vertex has no normal: make one curvature finite")
+            raise ValueError(
+                "curvatures of a vertex on a vertex are both infinite: use kind 'vertex-on-vertex'"
+            )
         if not kb + ko > 0:
             raise ValueError(
                 f"`body_curvature` + `obstacle_curvature` must be > 0, got {kb + ko}; describe"
@@ -73,6 +103,21 @@ class PlanarContact(Fields):
         if self.kind == "edge-on-vertex":
             return 0.0, math.inf
         return float(self.body_curvature or 0.0), float(self.obstacle_curvature or 0.0)
+
+    @property
+    def ways(self) -> tuple[TipWay, TipWay] | None:
+        """The generic contacts beside a vertex on a vertex."""
+        if self.body_edges is None or self.obstacle_edges is None:
+            return None
+        return ways_of_vertices(np.array(self.body_edges), np.array(self.obstacle_edges))
+
+    def kept(self, way: TipWay) -> "PlanarContact":
+        """The vertex on a vertex, kept in one way."""
+        kind = "vertex-on-edge" if way.on_obstacle_edge else "edge-on-vertex"
+        normal = (float(way.normal[0]), float(way.normal[1]))
+        return PlanarContact(
+            point=self.point, normal=normal, friction=self.friction, kind=kind, name=self.name
+        )
 
 
 class SpatialContact(Fields):
@@ -94,7 +139,7 @@ class SpatialContact(Fields):
 
 
 def _with_direction(contact):
-    if not any(contact.normal):
+    if contact.normal is None or not any(contact.normal):
         raise ValueError("`normal` must not be zero: give the direction from obstacle into body")
     return contact
 
@@ -138,7 +183,12 @@ class PlanarProblem(_Problem):
 
     @lru_cache(maxsize=4)  # noqa: B019 (a problem cannot change, and few are kept)
     def state(self) -> ContactState:
-        """The body and its contacts, ready for any applied force; made once, asked for often."""
+        """The body and its contacts, ready for any applied force; made once, asked for often.
+
+        A vertex on a vertex is two contacts here, one for each of its ways.
+        """
+        if self.has_vertices:
+            return self.generic([c.ways or () for c in self.contacts]).state()
         inertia = self.inertia or self.mass * self.radius_of_gyration**2  # type: ignore[operator]
         curvatures = self._of_contacts("curvatures").reshape(-1, 2)
         return contact_state(
@@ -151,9 +201,36 @@ class PlanarProblem(_Problem):
             velocity_tolerance=self.velocity_tolerance,
         )
 
+    @property
+    def has_vertices(self) -> bool:
+        """Whether some contact is a vertex on a vertex."""
+        return any(c.kind == "vertex-on-vertex" for c in self.contacts)
+
+    def generic(self, choice: Sequence[tuple[TipWay, ...]]) -> "PlanarProblem":
+        """The problem with each vertex on a vertex kept in given ways."""
+        contacts = [
+            kept
+            for c, ways in zip(self.contacts, choice, strict=True)
+            for kept in ([c.kept(way) for way in ways] if ways else [c])
+        ]
+        return self.model_copy(update={"contacts": tuple(contacts)})
+
+    def drawn(self) -> "PlanarProblem":
+        """The problem for pictures: a vertex on a vertex has the normal that forces refer to."""
+        middle = [
+            (TipWay(middle_normal(c.ways), np.zeros(2), True),) if c.ways else ()
+            for c in self.contacts
+        ]
+        return self.generic(middle)
+
     def motions(self) -> Motions:
         """Every possible motion."""
-        return possible_motions(self.state(), force=self.force, torque=self.torque)
+        if not self.has_vertices:
+            return possible_motions(self.state(), force=self.force, torque=self.torque)
+        pairs = [c.ways for c in self.contacts]
+        answers = [(choice, self.generic(choice).motions()) for choice in choices(pairs)]
+        normals = [None if pair is None else middle_normal(pair) for pair in pairs]
+        return referred(merged(answers), normals)
 
 
 class SpatialProblem(_Problem):

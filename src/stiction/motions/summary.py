@@ -20,7 +20,7 @@ def cone_and_directions(problem: PlanarProblem) -> dict[str, Any]:
             "everything": state.cone.everything,
         }
     }
-    if state.colliding.any():
+    if state.colliding.any() or problem.has_vertices:  # pushes would need all ways of a vertex
         return content
     magnitude = float(np.hypot(*problem.force)) or 1.0
     ranges = direction_ranges(state, magnitude=magnitude, torque=problem.torque)

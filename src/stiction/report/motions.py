@@ -82,6 +82,7 @@ def planar_figures(problem: PlanarProblem, answer: Any) -> dict[str, tuple[Any, 
         draw_reactions,
     )
 
+    whole, problem = problem, problem.drawn()
     state = problem.state()
     shown = answer.motions[:MOST_SHOWN]
     size = (3.4 * (1 + len(shown)), 3.6)
@@ -95,6 +96,8 @@ def planar_figures(problem: PlanarProblem, answer: Any) -> dict[str, tuple[Any, 
         words = describe_family(motion.family)
         axes.text(0.5, 0.0, words, transform=axes.transAxes, ha="center", fontsize=7)
     figures = {"motions": (figure, "The body and its possible motions")}
+    if whole.has_vertices:  # its cone and its pushes are those of several problems
+        return figures
 
     figure, axes = new_figure(subplot_kw={"projection": "3d"}, figsize=(6.0, 5.2))
     height = draw_cone(axes, state, names=problem.names)

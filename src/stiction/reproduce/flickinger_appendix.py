@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array, Scalar
+from stiction._base.errors import unknown
 from stiction.engines.forces import STICK
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_runs import Outcome, item, outcome
@@ -29,6 +30,7 @@ INCH, POUND = 0.0254, 4.4482216152605  # [m], [N]
 M, K, MU_STATIC, MU_DYNAMIC = 1 / 386, 2.0, 0.3, 0.2
 LOAD, AMPLITUDE, OMEGA = 1.0, 1.0, 2 * np.pi * 2.0
 STEP, UNTIL = 0.01, 2.0  # [s]
+CAPTURES = ("crossing", "predicted", "threshold")
 
 
 class DamperMotion(NamedTuple):
@@ -60,12 +62,26 @@ def _pull(t: Scalar, d: Scalar) -> Scalar:
     return -K * d + M * AMPLITUDE * OMEGA**2 * jnp.sin(OMEGA * t)
 
 
-def fixed_step(step: float = STEP) -> DamperMotion:
+def fixed_step(
+    step: float = STEP, capture: str = "crossing", threshold: float = 0.5
+) -> DamperMotion:
     """Runge and Kutta's fourth order in equal steps, with projection to zero velocity (A.3).
 
-    A step in which the velocity changes sign ends with velocity zero; from there the mass sticks
-    as long as static friction holds it at the steps' ends (A.1), and slips otherwise (A.2).
+    From velocity zero the mass sticks as long as static friction holds it at the steps' ends (A.1),
+    and slips otherwise (A.2). When it comes to zero the document's words leave open:
+
+    - "crossing": a step in which the velocity changes sign ends with velocity zero;
+    - "predicted": a step that begins slower than its acceleration times the step ends so;
+    - "threshold": so does one that ends slower than a threshold. Faster crossings are missed, as
+      the document says they may be.
+
+    Args:
+        step: [s].
+        capture: One of these rules.
+        threshold: Of the last [in/s].
     """
+    if capture not in CAPTURES:
+        raise unknown("rule of capture", capture, CAPTURES)
     start = (0.0, -AMPLITUDE * OMEGA)  # the mass is at rest, the driven end is not
 
     def one(state: tuple[Scalar, Scalar], t: Scalar):
@@ -84,7 +100,14 @@ def fixed_step(step: float = STEP) -> DamperMotion:
         k3 = rates(t + h / 2, y + h / 2 * k2)
         k4 = rates(t + h, y + h * k3)
         d_next, w_next = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-        w_next = jnp.where(w_next * along <= 0, 0.0, w_next)
+        if capture == "crossing":
+            w_next = jnp.where(w_next * along <= 0, 0.0, w_next)
+        elif capture == "threshold":
+            w_next = jnp.where(jnp.abs(w_next) < threshold, 0.0, w_next)
+        else:
+            a = k1[1]
+            soon = (w != 0) & (a * w < 0) & (jnp.abs(w) <= jnp.abs(a) * h)
+            d_next, w_next = jnp.where(soon, d + w * h / 2, d_next), jnp.where(soon, 0.0, w_next)
         new = jnp.where(holds, d, d_next), jnp.where(holds, 0.0, w_next)
         return new, jnp.stack(new)
 

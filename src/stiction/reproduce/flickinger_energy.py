@@ -71,8 +71,14 @@ def forces_at_rest(run: Outcome) -> list[Check]:
     moments = weight * np.array([x[0] / 2 + x[0] + x[1] / 2, x[1] / 2])
     statics = np.linalg.solve(arms, moments)
     constant, drift = run.check_settled()
+    pushes = np.sign([*(e.impulse[0] for e in run.hits if abs(e.impulse[0]) > 1e-9), force[-1, 0]])
+    turns = int(np.sum(pushes[1:] != pushes[:-1]))
     return [
-        *stated(constant, check_more("slip reverses before it rests, times", reversals, 0)),
+        *stated(
+            constant,
+            check_more("tangential forces change their sign, times", turns, 0),
+            check_more("slip reverses before it rests, times", reversals, 0),
+        ),
         check_below("and what statics asks for [N]", np.abs(force[-1] - statics).max(), 1e-6),
         check_below("friction needed at rest", used.max(), 0.74),
         drift,

@@ -1,5 +1,8 @@
 """Flickinger 2011, chapter 2: the flow of an impact, and the three mechanisms."""
 
+import time
+from functools import partial
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -8,7 +11,15 @@ from stiction.mechanism import world_poses
 from stiction.report.figures import COLORS, new_figure
 from stiction.report.strobe import draw_strobe
 from stiction.reproduce.flickinger_oblique import MU_STATIC, first_impact
-from stiction.reproduce.flickinger_runs import NO_CONTROL, item, pendulum
+from stiction.reproduce.flickinger_runs import (
+    BENT,
+    NO_CONTROL,
+    Outcome,
+    bicycle,
+    flat_bicycle,
+    item,
+    pendulum,
+)
 from stiction.reproduce.registry import Check, Reproduction, check_below, check_close, stated
 from stiction.scenes import scene
 
@@ -62,7 +73,7 @@ def figure_2_1() -> Reproduction:
 @item("Figure 2.2")
 def figure_2_2() -> Reproduction:
     law = impact_law("dissipation", "scale")
-    slopes, wrong = (0, 15, 30, 45), []
+    slopes, wrong, rows = (0, 15, 30, 45), [], []
     for slope in slopes:
         problem = first_impact(slope)
         found, held = law(problem), no_slip(problem)
@@ -71,8 +82,14 @@ def figure_2_2() -> Reproduction:
         bounded = bool(problem.energetic * problem.kinetic * (1 + 1e-9) >= T)
         if bool(jnp.all(found.sticks | ~problem.active)) != sticks or not bounded:
             wrong.append(slope)
+        rows.append(
+            {"slope [degrees]": slope, "μ that no slip needs": f"{float(held.mu.max()):.4f}",
+             "after": "sticks" if sticks else "slips", "ẽ": f"{float(found.scale):.4f}",
+             "T⁺ / T⁻": f"{float(T / problem.kinetic):.4f}"}
+        )  # fmt: skip
     return Reproduction(
         _flow(RESOLVE, back=False),
+        rows,
         checks=stated(
             Check("first impacts on four slopes stick where no slip is inside the cones, and"
                   " leave at most e* T⁻", not wrong, wrong),
@@ -105,6 +122,41 @@ def _mechanism(name: str) -> Reproduction:
             check_close("mass of all [kg]", float(mass.sum()), total, 1e-9),
         ),
     )
+
+
+def _cases() -> dict[str, partial[Outcome]]:
+    """The runs of chapters 3 and 5, by section."""
+    free, held = partial(pendulum, 1.0, NO_CONTROL), partial(pendulum, 1.0)
+    return {
+        "double pendulum, 3.4.1": free,
+        "double pendulum, 3.6.1": partial(pendulum, 0.0, 0.5),
+        "double pendulum, 5.2.1": partial(held, 1.0),
+        "double pendulum, 5.2.2": partial(held, 0.5),
+        "double pendulum, 5.2.3": partial(pendulum, 0.1, 0.5),
+        "double pendulum, 5.5, scaled": partial(held, 1.0, BENT, "until=5"),
+        "double pendulum, 5.5, constrained": partial(
+            held, 1.0, BENT, "until=5", "contact.energy_method=constrain"
+        ),
+        "bicycle, 3.4.2": partial(flat_bicycle, 1.0, NO_CONTROL),
+        "bicycle, 3.7.1": partial(bicycle, 0.75, 0.5),
+        "bicycle, 3.7.2": partial(bicycle, 0.5, 0.5),
+        "bicycle, 3.7.3": partial(bicycle, 0.25, 0.5),
+    }
+
+
+@item("Table 2.4")
+def table_2_4() -> Reproduction:
+    rows = []
+    for name, case in _cases().items():
+        run = case()
+        begin = time.process_time()
+        run.trajectory.scene.run()  # once more: now everything is compiled
+        rows.append(
+            {"simulation": name, "simulated [s]": f"{run.time[-1]:g}",
+             "steps": int(run.trajectory.steps), "events": int(run.trajectory.n_events),
+             "processor time here [s]": f"{time.process_time() - begin:.2f}"}
+        )  # fmt: skip
+    return Reproduction(table=rows)
 
 
 for _number, _name in ((3, "double-pendulum"), (4, "bicycle"), (5, "jumping-leg")):

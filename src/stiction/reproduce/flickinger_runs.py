@@ -1,23 +1,26 @@
 """The runs of Flickinger 2011, each made once, and how its figures draw them.
 
 Contact forces last and impulses do not: each has an axis of its own. The document draws estimates
-of impact forces instead (3.25), only to show where impacts happened; its energy balance multiplies
-forces by coordinates, so that they depend on where the origin is.
+of impact forces (3.25) to show where impacts happened: they have panels below, as the least forces
+that do an impact's work in a millisecond. Its energy balance (3.24) multiplies forces by
+coordinates, so that its own estimates depend on where the origin is (`Outcome.printed_estimates`).
 """
 
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import jax
 import numpy as np
 
 from stiction.engines import Event, Trajectory, rest_time
 from stiction.engines.forces import OPEN
+from stiction.impacts import impact_forces
 from stiction.report.contacts import event_rows
 from stiction.report.figures import COLORS, new_figure
 from stiction.report.strobe import draw_strobe
 from stiction.reproduce.registry import Check, Document, check_below
-from stiction.scenes import parse_settings, scene
+from stiction.scenes import PastImpact, parse_settings, past_impact, scene
 
 item = Document("flickinger").item
 NO_CONTROL = 5.0  # e* of the document where energy is not controlled
@@ -80,6 +83,35 @@ class Outcome:
     def hits(self) -> list[Event]:
         """All events that have an impulse."""
         return [e for e in self.events if e.kind in _HITS]
+
+    @functools.cached_property
+    def _past(self) -> list[tuple[float, PastImpact]]:
+        """The impacts of the log, each instant once."""
+        at = {e.index: e.time for e in self.hits}
+        return [(t, past_impact(self.trajectory, i)) for i, t in at.items()]
+
+    @functools.cached_property
+    def estimates(self) -> tuple[np.ndarray, np.ndarray]:
+        """Times of impacts, and the least forces (3.22)-(3.26) that do their work in 1 ms [N]."""
+        forces = [
+            np.asarray(_least_forces(p.problem, p.velocity_after, p.energy_change))
+            for _, p in self._past
+        ]
+        return np.array([t for t, _ in self._past]), np.array(forces)
+
+    @functools.cached_property
+    def printed_estimates(self) -> np.ndarray:
+        """Normal forces by (3.25) as it is printed, of one contact: work is force times q.
+
+        F = ΔT W⁻¹ d / (dᵀ W⁻¹ d) with d = J q, which meets (3.24) with the least Fᵀ W F. The bound
+        f_n ≥ 0 is left out: where this is negative nothing meets both.
+        """
+        out = []
+        for _, past in self._past:
+            W, d = np.asarray(past.problem.W), np.asarray(past.coordinates_as_rate).reshape(-1)
+            along = np.linalg.solve(W, d)
+            out.append(past.energy_change * along[-1] / (d @ along))
+        return np.array(out)
 
     @property
     def rest(self) -> float | None:
@@ -148,6 +180,9 @@ class Outcome:
     def check_no_rest(self) -> Check:
         """It does not come to rest."""
         return Check(f"not at rest in {self.time[-1]:g} s", self.rest is None)
+
+
+_least_forces = jax.jit(impact_forces)
 
 
 @functools.cache
@@ -240,8 +275,10 @@ def motion_figure(outcome: Outcome, *, potential: bool = False):
 
 
 def force_figure(outcome: Outcome):
-    """(a) tangential, (b) normal: forces as lines, impulses as stems on an axis of their own."""
-    figure, panels = new_figure(1, 2, figsize=(10.4, 3.9))
+    """(a) tangential, (b) normal: forces as lines, impulses as stems on an axis of their own; below
+    the forces that would have done the impacts' work in a millisecond."""
+    figure, grid = new_figure(2, 2, figsize=(10.4, 6.2), height_ratios=(1.6, 1))
+    panels, below = grid
     names = outcome.trajectory.contact_names
     force, closed = outcome.force, outcome.modes != OPEN
     lasting = np.where(closed[:, :, None], force, 0.0)
@@ -268,6 +305,17 @@ def force_figure(outcome: Outcome):
         axis.axhline(0, color="0.6", lw=0.8, zorder=0)
         axis.set_title(title, loc="left")
         axis.set(xlabel="time [s]", xlim=(0, outcome.time[-1]))
+    times, least = outcome.estimates
+    for axis, row, word in zip(below, (0, -1), ("tangential", "normal"), strict=True):
+        for c, name in enumerate(names):
+            width = 1.0 + 1.4 * (len(names) - 1 - c)
+            size = least[:, c, row] / 1e3 if len(least) else np.zeros(0)
+            axis.vlines(times, 0, size, color=COLORS[c], lw=width, alpha=0.6)
+            label = name.replace("_", " ")
+            axis.plot(times, size, "o", color=COLORS[c], ms=2.5 + width, alpha=0.6, label=label)
+        axis.axhline(0, color="0.6", lw=0.8, zorder=0)
+        axis.set_title(f"impact force (3.25), {word}", loc="left", fontsize=9)
+        axis.set(xlabel="time [s]", ylabel="in 1 ms [kN]", xlim=(0, outcome.time[-1]))
     if len(names) > 1:
         panels[1].legend(frameon=False, ncols=len(names), loc="lower right", bbox_to_anchor=(1, 1))
     return figure

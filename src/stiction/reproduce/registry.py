@@ -36,6 +36,7 @@ from stiction._base.errors import unknown
 _LIST = tomllib.loads((Path(__file__).parent / "items.toml").read_text(encoding="utf-8"))
 DOCUMENTS: dict[str, str] = {name: content["document"] for name, content in _LIST.items()}
 Agreement = Literal["agrees", "differs", "not reproduced"]
+Real = float | int | np.integer | np.floating  # a count is as good as a measure
 
 
 @dataclass(frozen=True)
@@ -59,23 +60,23 @@ def stated(*checks: Check) -> list[Check]:
     return [replace(check, source="document") for check in checks]
 
 
-def check_close(claim: str, value: float, expected: float, tolerance: float) -> Check:
+def check_close(claim: str, value: Real, expected: Real, tolerance: float) -> Check:
     """The claim that `value` equals `expected` within an absolute `tolerance`."""
     passed = bool(abs(value - expected) <= tolerance)
     return Check(claim, passed, float(value), float(expected), tolerance)
 
 
-def check_below(claim: str, value: float, bound: float) -> Check:
+def check_below(claim: str, value: Real, bound: Real) -> Check:
     """The claim that an error is at most `bound`."""
-    return Check(claim, bool(value <= bound), float(value), f"at most {bound:g}", bound)
+    return Check(claim, bool(value <= bound), float(value), f"at most {bound:g}", float(bound))
 
 
-def check_more(claim: str, value: float | int, bound: float | int) -> Check:
+def check_more(claim: str, value: Real, bound: Real) -> Check:
     """The claim that `value` is more than `bound`."""
-    return Check(claim, bool(value > bound), value, f"> {bound:g}")
+    return Check(claim, bool(value > bound), np.asarray(value).item(), f"> {bound:g}")
 
 
-def check_less(claim: str, value: float, bound: float | int, unit: str = "") -> Check:
+def check_less(claim: str, value: Real, bound: Real, unit: str = "") -> Check:
     """The claim that `value` is less than `bound`."""
     return Check(claim, bool(value < bound), float(value), f"< {bound:g} {unit}".rstrip())
 
@@ -222,7 +223,12 @@ class Document:
                 if not isinstance(made, Reproduction):
                     figure = None if draw is None else draw(*subject)
                     made = Reproduction(figure, [] if table is None else table(*subject), made)
-                made.note = made.note or _LIST[self.name]["notes"].get(name, "")
+                listed = _LIST[self.name]
+                made.note = (
+                    made.note
+                    or listed["notes"].get(name, "")
+                    or listed.get("absent", {}).get(name, "")
+                )
                 made.why = _LIST[self.name].get("differs", {}).get(name, "")
                 return made
 
@@ -245,10 +251,9 @@ def entries(
     if document not in DOCUMENTS:
         raise unknown("document", document, DOCUMENTS)
     importlib.import_module(f"stiction.reproduce.{document}")
-    makers = _MAKERS[document] | {
-        item: partial(Reproduction, note=why)
-        for item, why in _LIST[document].get("absent", {}).items()
-    }
+    absent = _LIST[document].get("absent", {})
+    makers = {item: partial(Reproduction, note=why) for item, why in absent.items()}
+    makers |= _MAKERS[document]  # what cannot be compared may still be shown
     found = [Entry(document, item, makers[item]) for item in _LIST[document]["titles"]]
     if only is not None:
         names = [e.item for e in found]

@@ -37,7 +37,6 @@ from stiction.reproduce.registry import (
     Document,
     Reproduction,
     check_below,
-    check_close,
     check_less,
     check_more,
     stated,
@@ -185,45 +184,6 @@ def figure_7(subject: Subject) -> Reproduction:
     )
 
 
-@item("Figure 8", of=recorded_walk)
-def figure_8(walk: Walk) -> Reproduction:
-    reactions, (start, end) = walk.reactions, walk.window
-    frames = np.searchsorted(reactions.time, np.linspace(start, end, 9))
-    bodies, lines = stick_figures(reactions.subject, reactions.motion.q[frames])
-    # The belt carries him back: unroll it, so that he walks.
-    travel = reactions.time[frames] - start
-    lines = lines - (travel[:, None] * reactions.touch.support_velocity)[:, None, None]
-    figure, axis = new_figure(figsize=(7.6, 4.3))
-    sides = {"right": COLORS[0], "left": COLORS[1], "trunk and head": "0.2"}
-    for label, color in sides.items():
-        axis.plot([], [], color=color, linewidth=2.4, label=label)
-    legend_above(figure, axis)
-    names = [reactions.subject.body_names[b] for b in bodies]
-    colors = [{"r": COLORS[0], "l": COLORS[1]}.get(n[0], "0.2") for n in names]
-    order = np.argsort([n.startswith("right") for n in names], kind="stable")  # the near side last
-    for one in lines:
-        for k in order:
-            (x0, _, z0), (x1, _, z1) = one[k]
-            axis.plot([x0, x1], [z0, z1], color=colors[k], linewidth=2.4, solid_capstyle="round")
-    axis.axhline(float(np.median(reactions.touch.level)), color="0.5", linewidth=1)
-    axis.set(xlabel="along the way [m]", ylabel="height [m]", aspect="equal")
-    axis.grid(False)
-    speed = float(np.linalg.norm(reactions.touch.support_velocity))
-    travelled = lines[-1].mean(axis=(0, 1))[0] - lines[0].mean(axis=(0, 1))[0]
-    height = reactions.center[_inside(walk)] @ reactions.axes.up
-    ahead = reactions.center @ reactions.axes.forward
-    begins = float(abs(np.gradient(ahead, reactions.time)[0] + speed))
-    checks = [
-        *stated(
-            check_close("speed of walking [m/s]", speed, 1.25, 0.05),
-            check_less("he starts from rest: speed at the beginning", begins, 0.1, "m/s"),
-        ),
-        check_close("the body keeps up with the belt [m]", travelled, speed * (end - start), 0.1),
-        Check("its centre rises and falls by centimetres", bool(0.02 < np.ptp(height) < 0.08)),
-    ]
-    return Reproduction(figure, checks=checks)
-
-
 @item("Figure 9", of=recorded_walk)
 def figure_9(walk: Walk) -> Reproduction:
     reactions, gap = walk.reactions, walk.reactions.touch.gap
@@ -281,47 +241,6 @@ def figure_10(walk: Walk) -> Reproduction:
     return Reproduction(figure, checks=checks)
 
 
-@item("Figure 11", of=recorded_walk)
-def figure_11(walk: Walk) -> Reproduction:
-    reactions, shares, inside = walk.reactions, walk.reactions.shares, _inside(walk)
-    order = [reactions.feet.index(foot) for foot in FEET]
-    names = [f"{foot} foot" for foot in FEET]
-    figure, axes = new_figure(3, sharex=True, figsize=(7.0, 6.2))
-    for axis, (name, along) in zip(axes, directions(reactions).items(), strict=True):
-        force = shares.foot_force[inside][:, order] @ along
-        axis.plot(reactions.time[inside], force, label=names)
-        axis.set_ylabel(f"{name} [N]")
-    axes[0].set_xlim(*walk.window)
-    legend_above(figure, axes[0])
-    axes[-1].set_xlabel("time [s]")
-    error = np.abs(shares.foot_force.sum(axis=1) - reactions.force)[shares.down.any(axis=1)].max()
-    shapes = [
-        row["valley computed [N]"] < row["first peak computed [N]"]
-        for row in walk.comparison.stances
-    ]
-    up = reactions.axes.up
-    normal = shares.point_force @ up
-    tangential = np.linalg.norm(shares.point_force - normal[..., None] * up, axis=-1)
-    excess = (tangential - reactions.friction * normal).max()
-    left, right = standing_forces()
-    flat = shares.foot_force - (shares.foot_force @ up)[..., None] * up
-    sideways = float(np.abs(flat[inside]).max())
-    half = 84.0728 * 9.81 / 2
-    checks = [
-        *stated(
-            check_close("standing: force on the left foot [N]", left, 412.0, 0.5),
-            check_close("standing: force on the right foot [N]", right, 412.0, 0.5),
-            Check("every whole step is M-shaped", bool(shapes) and all(shapes), len(shapes)),
-            check_less("tangential forces are small: the largest", sideways, 100.0, "N"),
-        ),
-        check_close("half the weight [N]", left, half, 1e-6 * half),
-        check_less("the feet together give m (a - g)", error, 1e-8, "N"),
-        Check("all forces are inside the friction cone", bool(excess < 1e-8), float(excess)),
-        Check("none pulls", bool(normal.min() >= 0)),
-    ]
-    return Reproduction(figure, checks=checks)
-
-
 @item("Figure 12", of=recorded_walk)
 def figure_12(walk: Walk) -> Reproduction:
     reactions, measured = walk.reactions, walk.measured
@@ -365,3 +284,6 @@ def _whole_stance(load: np.ndarray) -> tuple[int, int]:
         if first > 0 and after < len(load) and after - first > 10:
             return first, after
     raise ValueError("no whole stance in the record")
+
+
+from stiction.reproduce import rodic_walk as rodic_walk  # noqa: E402 (needs what stands above)

@@ -9,7 +9,9 @@ from functools import partial
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from stiction.laws import HuntCrossley, LinearSpringDamper, impact
 from stiction.report.figures import COLORS, new_figure
+from stiction.reproduce.flickinger_appendix import DamperMotion, by_events, drive, fixed_step
 from stiction.reproduce.flickinger_energy import bent
 from stiction.reproduce.flickinger_oblique import MU_STATIC, first_map
 from stiction.reproduce.flickinger_runs import BENT, NO_CONTROL, pendulum
@@ -20,6 +22,7 @@ from stiction.reproduce.registry import (
     check_below,
     check_close,
     check_more,
+    stated,
 )
 
 item = Document("studies").item
@@ -160,7 +163,10 @@ def sticking_on_slopes() -> Reproduction:
 
 # ------------------------------------------------------------------ heights of the jumping leg
 
-GUESS, OPTIMIZED = (0, 0, 0, 0, 0.09, -0.61), (0.52, -0.5, -0.46, 0.15, 0.03, 0.67)  # Table 6.2
+GUESS, OPTIMIZED = (
+    (0.0, 0.0, 0.0, 0.0, 0.09, -0.61),
+    (0.52, -0.5, -0.46, 0.15, 0.03, 0.67),
+)  # Table 6.2
 COXA, FEMUR, TIBIA = 0.03, 0.0646, 0.09  # Table 2.3 [m]
 AXES = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # N1, N2, N3 in x, y, z
 
@@ -228,3 +234,146 @@ def order_of_tests() -> Reproduction:
             ),
         ],
     )
+
+
+# ------------------------------------------------ marhefka's law beside those of its related work
+
+RESTITUTION_AT_ONE = 0.662962  # of marhefka's law with α = 0.5 s/m at 1 m/s: all laws meet there
+
+
+def _baselines(mass: float, speed: float) -> dict[str, impact.ImpactCourse]:
+    """An impact by four laws with one stiffness, which agree for 1 kg at 1 m/s."""
+    k, e = 10e3, RESTITUTION_AT_ONE
+    ratio = impact.damping_ratio_for_restitution(e, clamp=False)
+    linear = LinearSpringDamper(
+        stiffness=k, damping=float(2 * ratio * np.sqrt(k * 1.0)), clamp=False
+    )
+    law = HuntCrossley.from_alpha(stiffness=k, alpha=0.5)
+    courses = {
+        name: impact.impact_course(
+            of, mass=mass, speed=speed,
+            duration=impact.integrate_impact(of, mass=mass, speed=speed).duration,
+        )
+        for name, of in (("nonlinear (6)", law), ("linear (3)", linear))
+    }  # fmt: skip
+    courses["two springs"] = impact.two_springs_course(
+        mass=mass, stiffness=k, ratio=e**2, speed=speed
+    )
+    courses["in series"] = impact.series_course(
+        mass=mass, surface_stiffness=3 * k, base_stiffness=1.5 * k, damping=SERIES_DAMPING,
+        speed=speed,
+    ).impact  # fmt: skip
+    return courses
+
+
+SERIES_DAMPING = 73.6  # [N·s/m]: 1 kg at 1 m/s rebounds as with the other laws
+
+
+def _jump(course: impact.ImpactCourse) -> float:
+    """Largest step of the force between samples, the first from zero, over its peak."""
+    force = np.asarray(course.force)
+    steps = np.abs(np.diff(np.concatenate([[0.0], force, [0.0]])))
+    return float(steps.max() / force.max())
+
+
+@item("Study 5")
+def related_work() -> Reproduction:
+    first = _baselines(1.0, 1.0)
+    figure, (left, right) = new_figure(1, 2, figsize=(9.6, 4.0))
+    for (name, course), color in zip(first.items(), COLORS, strict=False):
+        left.plot(1e3 * np.asarray(course.depth), np.asarray(course.force), color=color, label=name)
+    left.set(xlabel="depth [mm]", ylabel="force [N]", title="1 kg at 1 m/s")
+    left.legend(fontsize=8)
+    speeds = np.linspace(0.25, 4.0, 6)
+    found = {name: {} for name in first}
+    for mass, style in ((1.0, "-"), (10.0, "--")):
+        runs = [_baselines(mass, float(v)) for v in speeds]
+        for name, color in zip(first, COLORS, strict=False):
+            e = [-float(r[name].velocity[-1]) / v for r, v in zip(runs, speeds, strict=True)]
+            found[name][mass] = np.array(e)
+            right.plot(speeds, e, style, color=color)
+    right.set(xlabel="impact speed [m/s]", ylabel="restitution", ylim=(0, 1),
+              title="solid: 1 kg, dashed: 10 kg")  # fmt: skip
+    rows = [
+        {"law": name, "largest step of the force, of its peak": f"{_jump(course):.2f}",
+         "least force [N]": f"{float(course.force.min()):.1f}",
+         "e, 1 kg, 0.25 to 4 m/s": f"{e[1.0][0]:.3f} to {e[1.0][-1]:.3f}",
+         "e, 10 kg": f"{e[10.0][0]:.3f} to {e[10.0][-1]:.3f}"}
+        for (name, course), e in zip(first.items(), found.values(), strict=True)
+    ]  # fmt: skip
+    by_speed = {n: float(np.ptp(e[1.0])) for n, e in found.items()}
+    by_mass = {n: float(np.abs(e[1.0] - e[10.0]).max()) for n, e in found.items()}
+    mine, linear, springs, series = first
+    return Reproduction(
+        figure,
+        rows,
+        checks=[
+            *stated(
+                check_more("linear: the force steps at touch, of its peak", _jump(first[linear]),
+                           0.2),
+                check_more("and pulls before parting [N]", -float(first[linear].force.min()), 1.0),
+                check_more("its restitution depends on the mass", by_mass[linear], 0.05),
+                check_below("and not on the speed", by_speed[linear], 1e-6),
+                check_below("in series: the force is continuous; its largest step",
+                            _jump(first[series]), 0.03),
+                check_below("nonlinear: the force is continuous; its largest step",
+                            _jump(first[mine]), 0.03),
+                check_below("its restitution does not depend on the mass", by_mass[mine], 1e-6),
+                check_more("and falls with speed", by_speed[mine], 0.3),
+            ),
+            check_more("two springs: the force steps at the greatest depth", _jump(first[springs]),
+                       0.3),
+            check_below("its restitution depends neither on mass nor on speed",
+                        by_mass[springs] + by_speed[springs], 1e-9),
+            check_below("in series: it does not depend on the speed", by_speed[series], 1e-9),
+            check_more("but on the mass", by_mass[series], 0.05),
+        ],
+    )  # fmt: skip
+
+
+# ------------------------------------------------ appendix A: when a velocity is taken for zero
+
+
+def _swings(motion: DamperMotion) -> tuple[float, float]:
+    """Largest |Z| and |dZ| [in]."""
+    z = drive(motion.time) + motion.deflection
+    return float(np.abs(z).max()), float(np.abs(motion.deflection).max())
+
+
+@item("Study 7")
+def rules_of_capture() -> Reproduction:
+    event, _ = by_events()
+    rules = {"a change of sign": fixed_step(), "predicted": fixed_step(capture="predicted")}
+    rules |= {
+        f"below {v:g} in/s": fixed_step(capture="threshold", threshold=v) for v in (0.1, 0.5, 1.0)
+    }
+    found = {name: _swings(motion) for name, motion in rules.items()}
+    z, dz = _swings(event)
+    figure, axis = new_figure(figsize=(7.0, 3.6))
+    for name, motion in rules.items():
+        axis.plot(motion.time, motion.rate, lw=1, label=name)
+    axis.plot(event.time, event.rate, "k", lw=1.4, label="events")
+    axis.set(xlabel="time [s]", ylabel="dVs [in/s]", xlim=(1.0, 1.6))
+    axis.legend(fontsize=7, ncols=2)
+    rows = [
+        {"zero velocity is": name, "largest Z [in]": f"{a:.4f}", "largest dZ [in]": f"{b:.4f}",
+         "sticks [s]": f"{rules[name].stuck:.3f}"}
+        for name, (a, b) in found.items()
+    ]  # fmt: skip
+    rows.append({"zero velocity is": "an event", "largest Z [in]": f"{z:.4f}",
+                 "largest dZ [in]": f"{dz:.4f}", "sticks [s]": f"{event.stuck:.3f}"})  # fmt: skip
+    missed = found["below 0.5 in/s"][0]
+    return Reproduction(
+        figure,
+        rows,
+        checks=stated(
+            check_more("with missed crossings Z swings more than by events [in]", missed, z),
+            check_more("with predicted ones dZ does [in]", found["predicted"][1], dz),
+            check_more("but for the smallest threshold it sticks longer than by events; least [s]",
+                       min(m.stuck for n, m in rules.items() if n != "below 0.1 in/s"),
+                       event.stuck),
+        ),
+    )  # fmt: skip
+
+
+from stiction.reproduce import studies_testbed as studies_testbed  # noqa: E402 (after its elders)

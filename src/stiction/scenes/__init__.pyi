@@ -1,7 +1,9 @@
 """What the folder has for others."""
 
 from stiction.scenes.impact import ImpactState as ImpactState
+from stiction.scenes.impact import PastImpact as PastImpact
 from stiction.scenes.impact import find_impact as find_impact
+from stiction.scenes.impact import past_impact as past_impact
 from stiction.scenes.impact import resolve_by_all as resolve_by_all
 from stiction.scenes.laws import law_of as law_of
 from stiction.scenes.laws import rigid_law as rigid_law

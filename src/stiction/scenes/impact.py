@@ -1,6 +1,8 @@
 """The first impact of a scenario, and what every law makes of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -10,14 +12,17 @@ import numpy as np
 
 from stiction._base.arrays import Array
 from stiction._base.errors import InputError
-from stiction.engines import Hybrid
+from stiction.engines import Hybrid, Trajectory
 from stiction.engines.contact_dynamics import contact_dynamics, impact_problem, kinetic
 from stiction.engines.tolerances import APPROACH, REST, TOUCH
 from stiction.impacts import (
     ONE_CONTACT,
     ImpactProblem,
+    ImpactSolution,
+    given_restitution,
     impact_forces,
     impact_law,
+    restitution_matrix,
     tangential_ratios,
 )
 from stiction.mechanism import Mechanism
@@ -87,24 +92,70 @@ def find_impact(scene: Scene, *, at_start: bool) -> ImpactState:
     return ImpactState(time, q, v, names, part, support[taking_part])
 
 
-def resolve_by_all(impact: ImpactState) -> list[dict[str, Any]]:
-    """What each law makes of an impact, as plain data."""
+@dataclass(frozen=True)
+class PastImpact:
+    """An impact of a run: its problem, with all contacts, and the velocities that it left."""
+
+    problem: ImpactProblem
+    velocity_after: Array
+    energy_change: float
+    coordinates_as_rate: Array  # J q: what (3.24) of flickinger has for a displacement
+
+
+def past_impact(trajectory: Trajectory, index: int) -> PastImpact:
+    """An impact of a run from the log of its events, by its index there."""
+    scene, log = trajectory.scene, trajectory.log
+    law, contacts = scene.law, scene.contacts
+    assert isinstance(law, Hybrid)
+    assert contacts is not None
+    time, q, v_before, v_after = (
+        jnp.asarray(x[index]) for x in (log.time, log.q, log.v_before, log.v_after)
+    )
+
+    def at(v: Array) -> ImpactProblem:
+        return _problem(scene.mechanism, contacts, law, q, v, time)[0]
+
+    before, after = at(v_before), at(v_after)
+    if q.shape == v_before.shape:
+        rate = at(q).velocity - at(jnp.zeros_like(q)).velocity
+    else:  # with quaternions among them, coordinates are no velocities
+        rate = jnp.full_like(before.velocity, jnp.nan)
+    return PastImpact(before, after.velocity, float(after.kinetic - before.kinetic), rate)
+
+
+def resolve_by_all(impact: ImpactState, tangential: float | None = None) -> list[dict[str, Any]]:
+    """What each law makes of an impact, as plain data.
+
+    Args:
+        impact: The state just before it.
+        tangential: A restitution e_t of all tangents, for a row by flickinger (3.15).
+    """
     several = len(impact.names) > 1
     rows = []
     for name, (law, method, sequence) in LAWS.items():
         if sequence and not several:
             continue
         title = f"{name}, in sequence" if several and law in ONE_CONTACT else name
-        rows.append({"law": title, **_resolve(impact, law, method, sequence)})
+        rows.append({"law": title, **_resolve(impact, impact_law(law, method, sequence))})
+    if tangential is not None:
+        given = partial(_given, tangential)
+        rows.append({"law": f"given, e_t = {tangential:g}", **_resolve(impact, given)})
     return rows
 
 
-def _resolve(impact: ImpactState, law: str, method: str, sequence: bool) -> dict[str, Any]:
+def _given(tangential: float, problem: ImpactProblem) -> ImpactSolution:
+    """The normal restitution of the problem, and one of all tangents."""
+    n, dim = problem.velocity.shape
+    ratios = jnp.full((n, dim - 1), tangential, problem.velocity.dtype)
+    return given_restitution(problem, restitution_matrix(problem.restitution, ratios))
+
+
+def _resolve(impact: ImpactState, law: Callable[[ImpactProblem], ImpactSolution]) -> dict[str, Any]:
     problem, ground = impact.problem, impact.support_velocity
 
     @jax.jit
     def resolve(problem: ImpactProblem, ground: Array):
-        s = impact_law(law, method, sequence)(problem)
+        s = law(problem)
         after = s.scale * (problem.velocity_after(s.impulse) + ground) - ground
         given = jnp.sum(s.impulse * ground)  # by moving supports
         T = s.scale**2 * (problem.kinetic + jnp.sum(problem.work(s.impulse)) + given)

@@ -6,6 +6,15 @@ rest after a run.
 """
 
 from stiction.surfaces.contacts import Contacts, Touch, find_contacts, model_planes, touching_table
+from stiction.surfaces.functional import (
+    Frame,
+    FunctionalContact,
+    FunctionalCoordinates,
+    HeldContact,
+    HeldImpact,
+    held_contact,
+    held_impact,
+)
 from stiction.surfaces.geometry import Places, contact_places
 from stiction.surfaces.inside import MovedOut, find_inside, move_out
 from stiction.surfaces.kinematics import ContactKinematics, contact_kinematics, gaps_and_velocities
@@ -24,7 +33,12 @@ from stiction.surfaces.touching import Pair, tell_not_treated
 __all__ = [
     "ContactKinematics",
     "Contacts",
+    "Frame",
+    "FunctionalContact",
+    "FunctionalCoordinates",
     "HeightField",
+    "HeldContact",
+    "HeldImpact",
     "MovedOut",
     "Pair",
     "Penetration",
@@ -39,6 +53,8 @@ __all__ = [
     "find_penetrations",
     "gaps_and_velocities",
     "height_field",
+    "held_contact",
+    "held_impact",
     "level_ground",
     "model_planes",
     "move_out",

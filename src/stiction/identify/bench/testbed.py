@@ -1,7 +1,8 @@
 """A virtual testbed: a robot moves a peg against spring plates; two sensors record it.
 
 The robot follows a smooth path through waypoints. The plates push back by the setup's own contact
-law with known parameters. The motion sensor reads poses, the force-torque sensor wrenches, each at
+law with known parameters, and with the faults of real ones where the setup has them
+(`imperfections`). The motion sensor reads poses, the force-torque sensor wrenches, each at
 its rate and with its noise: logs with a known answer (ma Sec. 3).
 """
 
@@ -14,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from stiction._base.arrays import Array, Float
 from stiction._base.errors import InputError
+from stiction.identify.bench.imperfections import has_imperfections, imperfect_wrench
 from stiction.identify.contact.along import bristles_along, inertial_along, wrenches_along
 from stiction.identify.contact.from_setup import carried_inertia, contact_model
 from stiction.identify.contact.geometry import BodyState
@@ -76,6 +78,19 @@ def testbed_of(setup: ContactSetup) -> Testbed:
     return setup.testbed
 
 
+def _as_it_is(setup: ContactSetup) -> ContactSetup:
+    """The setup with the terms that the truth has and identification may not ask for: bristles,
+    which stick (22)."""
+    truth = testbed_of(setup).truth
+    surfaces = [
+        s.model_copy(update={"wanted": [*s.wanted, "k_f"]})
+        if f"{s.material or s.name}.k_f" in truth and "k_f" not in s.wanted
+        else s
+        for s in setup.surfaces
+    ]
+    return setup.model_copy(update={"surfaces": surfaces})
+
+
 def virtual_test(
     setup: ContactSetup, folder: Path = Path(), *, number: int = 0, quiet: bool = False
 ) -> VirtualTest:
@@ -88,7 +103,7 @@ def virtual_test(
         quiet: Without any noise.
     """
     bed = testbed_of(setup)
-    model, inertia = contact_model(setup, folder), carried_inertia(setup)
+    model, inertia = contact_model(_as_it_is(setup), folder), carried_inertia(setup)
     theta, limits = _truth(model, bed)
     random = np.random.default_rng([bed.seed, number])
     waypoints = np.array(bed.waypoints)
@@ -102,6 +117,8 @@ def virtual_test(
     at_wrench, acceleration = path(wrench_time)
     bristles = bristles_along(model, theta, at_wrench, limits) if model.has_bristles else None
     w = np.asarray(wrenches_along(model, theta, at_wrench, bristles))
+    if has_imperfections(setup):
+        w = w + imperfect_wrench(setup, model, theta, at_wrench)
     if inertia is not None:
         w = w + inertial_along(model, inertia, at_wrench, acceleration)
     loud = 0.0 if quiet else 1.0

@@ -40,7 +40,11 @@ def follow_bristles(
         stretch = stretch - jnp.sum(stretch * normal, axis=-1, keepdims=True) * normal
         size = jnp.sqrt(jnp.sum(stretch**2, axis=-1))
         slides = size >= limit * (1 - _AT_LIMIT)
-        pulled = jnp.where(slides, 1 - limit / jnp.maximum(size, limit), 0.0)
+        # A plate without bristles has s_max = 0; where nothing moved there either, nothing follows.
+        longest = jnp.maximum(size, limit)
+        pulled = jnp.where(
+            slides & (longest > 0), 1 - limit / jnp.where(longest > 0, longest, 1), 0
+        )
         fresh = is_loaded & ~was
         root = jnp.where(fresh[..., None], point, root + pulled[..., None] * stretch)
         sticking = fresh | (is_loaded & ~slides)

@@ -239,6 +239,10 @@ class Surface(Fields):
         list[Positive] | None,
         Field(min_length=4, max_length=4, description="of a spring plate [N/m], for (16)"),
     ] = None
+    spring_positions: Annotated[
+        list[list[float]] | None,
+        Field(min_length=4, max_length=4, description="in the plate's axes, from its middle [m]"),
+    ] = None
 
     @model_validator(mode="after")
     def _sound(self):
@@ -294,6 +298,15 @@ class Testbed(Fields):
     moment_noise: NotNegative = 0.025
     repeatability: Annotated[float, Field(ge=0, description="of the robot's waypoints [m]")] = 0.0
     delay: Annotated[float, Field(description="of the wrench's clock [s]")] = 0.0
+    bearing_friction: Annotated[
+        dict[str, NotNegative], Field(description="of a plate's bearings [N], by surface")
+    ] = {}
+    backlash: Annotated[
+        dict[str, NotNegative], Field(description="between peg and springs [m], by surface")
+    ] = {}
+    tilting_plates: Annotated[
+        bool, Field(description="plates with `springs` yield more off their middle, (16)")
+    ] = False
     seed: int = 0
 
     @model_validator(mode="after")

@@ -13,6 +13,11 @@ from stiction.laws.impact.rebound import (
     restitution,
     sticky_speed,
 )
+from stiction.laws.impact.related_work import (
+    SeriesCourse,
+    series_course,
+    two_springs_course,
+)
 from stiction.laws.impact.spring_damper import (
     damping_ratio,
     damping_ratio_for_restitution,
@@ -24,6 +29,7 @@ from stiction.laws.impact.summary import impact_summary
 __all__ = [
     "ImpactCourse",
     "Rebound",
+    "SeriesCourse",
     "asymmetric_rebound_speed",
     "contact_duration",
     "damping_ratio",
@@ -40,7 +46,9 @@ __all__ = [
     "peak_force",
     "rebound_speed",
     "restitution",
+    "series_course",
     "spring_damper_peak_depth",
     "spring_damper_restitution",
     "sticky_speed",
+    "two_springs_course",
 ]

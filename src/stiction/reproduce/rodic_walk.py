@@ -1,0 +1,271 @@
+"""rodic's laws of impact, and its walk forward in time.
+
+Figure 4 comes from the linear complementarity problem itself. Figures 8 and 11 are of the scene
+`human-walk`: a man starts from rest and walks by tracking recorded joint angles, each foot with its
+approach, impact, contact and lift; impacts are solved as in (52), (53) or with exact cones.
+"""
+
+import functools
+import itertools
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from stiction.biped import m_shape
+from stiction.engines import Trajectory
+from stiction.engines.reactions import APPROACH, Reactions, reactions_of
+from stiction.impacts import ImpactProblem
+from stiction.impacts.simultaneous import lcp
+from stiction.mechanism import Tree, world_poses
+from stiction.report.figures import COLORS, new_figure
+from stiction.report.grf_figures import legend_above
+from stiction.reproduce.registry import (
+    Check,
+    Document,
+    Reproduction,
+    check_below,
+    check_close,
+    check_less,
+    check_more,
+    stated,
+)
+from stiction.reproduce.rodic import FEET, standing_forces
+from stiction.scenes import scene
+from stiction.tables import intervals
+
+item = Document("rodic").item
+HALF_STEPS = 4
+MU = 0.1  # of wooden soles
+
+
+# ------------------------------------------------------- Figure 4: complementarity of one contact
+
+
+def _one_contact(velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Impulses and velocities after impacts of a body of 1 kg: a sweep over velocities before."""
+    one = jnp.ones(1)
+
+    def solve(u: jax.Array) -> tuple[jax.Array, jax.Array]:
+        problem = ImpactProblem(
+            W=jnp.eye(3), velocity=u[None], active=jnp.ones(1, bool), restitution=0 * one,
+            mu_static=MU * one, mu_dynamic=MU * one, stribeck_speed=one, stribeck_exponent=one,
+            kinetic=jnp.sum(u**2) / 2, energetic=jnp.asarray(jnp.inf),
+        )  # fmt: skip
+        p = lcp(problem).impulse
+        return p[0], problem.velocity_after(p)[0]
+
+    p, after = jax.jit(jax.vmap(solve))(jnp.asarray(velocity))
+    return np.asarray(p), np.asarray(after)
+
+
+@item("Figure 4")
+def figure_4() -> Reproduction:
+    down = np.linspace(-1, 1, 81)
+    normal, parted = _one_contact(np.stack([0 * down, 0 * down, down], axis=1))
+    slip = np.linspace(-0.4, 0.4, 161)
+    rubs, left = _one_contact(np.stack([slip, 0 * slip, 0 * slip - 1], axis=1))
+    p_n, p_t, u_t = rubs[:, 2], rubs[:, 0], left[:, 0]
+    # (47): velocities in positive and negative parts, and what of the friction is left over.
+    plus, minus = np.maximum(u_t, 0), np.maximum(-u_t, 0)
+    spare_plus, spare_minus = MU * p_n + p_t, MU * p_n - p_t
+    figure, panels = new_figure(1, 4, figsize=(11.4, 3.2))
+    panels[0].plot(parted[:, 2], normal[:, 2], ".")
+    panels[0].set(xlabel="normal velocity after [m/s]", ylabel="normal impulse [N·s]",
+                  title="a) normal")  # fmt: skip
+    panels[1].plot(u_t, p_t, ".")
+    panels[1].set(xlabel="tangential velocity after", ylabel="tangential impulse",
+                  title="b) friction")  # fmt: skip
+    panels[2].plot(plus, spare_plus, ".")
+    panels[2].set(xlabel="its positive part", ylabel="μ p_N + p_T", title="c) decomposed")
+    panels[3].plot(minus, spare_minus, ".")
+    panels[3].set(xlabel="its negative part", ylabel="μ p_N - p_T", title="d)")
+    products = [normal[:, 2] * parted[:, 2], plus * spare_plus, minus * spare_minus]
+    least = min(x.min() for x in (normal[:, 2], parted[:, 2], spare_plus, spare_minus))
+    stuck = np.abs(u_t) < 1e-12
+    return Reproduction(
+        figure,
+        checks=stated(
+            check_below("(39), (50): each pair is complementary, product at most",
+                        max(np.abs(x).max() for x in products), 1e-9),
+            check_more("and neither is negative; the least", float(least), -1e-9),
+            check_below("(41): what sticks is inside, |p_T| / (μ p_N)",
+                        float((np.abs(p_t[stuck]) / (MU * p_n[stuck])).max()), 1 + 1e-9),
+            check_below("what slides is on the edge and opposed, off by",
+                        float(np.abs(p_t + MU * p_n * np.sign(u_t))[~stuck].max()), 1e-9),
+        ),
+    )  # fmt: skip
+
+
+# -------------------------------------------------------------------- four half-steps from rest
+
+
+@dataclass(frozen=True)
+class ForwardWalk:
+    """A walk forward in time, with the force of the ground on each foot."""
+
+    run: Trajectory
+    reactions: Reactions
+    force: np.ndarray  # (n, right and left, 3), mean over 10 ms with impacts [N]
+    steady: np.ndarray  # the same without impacts
+    down: np.ndarray  # (n, 2): whether the foot touches
+
+    @property
+    def time(self) -> np.ndarray:
+        """[s]."""
+        return self.reactions.time
+
+    def stances(self, foot: int) -> list[tuple[int, int]]:
+        """First sample and the one after the last of each time a foot is down after it was up."""
+        return [
+            (a, b) for a, b in intervals(self.down[:, foot])
+            if a > 0 and self.time[b - 1] - self.time[a] > 0.1
+        ]  # fmt: skip
+
+    @property
+    def landings(self) -> list[tuple[float, int]]:
+        """When which foot came down, in order [s]."""
+        both = [(float(self.time[a]), f) for f in (0, 1) for a, _ in self.stances(f)]
+        return sorted(both)
+
+
+@functools.cache
+def forward_walk() -> ForwardWalk:
+    """The scene `human-walk`; a sample every fifth step."""
+    run = scene("human-walk").run()
+    reactions = reactions_of(run)
+    assert reactions is not None
+    sides = [[i for i, b in enumerate(reactions.bodies) if b.startswith(foot)] for foot in FEET]
+    force, steady = (
+        np.stack([x[:, side].sum(axis=1) for side in sides], axis=1)
+        for x in (reactions.mean, reactions.force)
+    )
+    down = np.stack([(reactions.phase[:, s] != APPROACH).any(axis=1) for s in sides], axis=1)
+    # Feet that brush the ground between two samples are down all the same.
+    return ForwardWalk(run, reactions, force, steady, _without_gaps(down))
+
+
+def _without_gaps(down: np.ndarray, most: int = 4) -> np.ndarray:
+    out = down.copy()
+    for foot in range(down.shape[1]):
+        for a, b in intervals(~down[:, foot]):
+            if a > 0 and b < len(down) and b - a <= most:
+                out[a:b, foot] = True
+    return out
+
+
+@item("Figure 8", of=forward_walk)
+def figure_8(walk: ForwardWalk) -> Reproduction:
+    time, center = walk.time, walk.reactions.center
+    speed = np.gradient(center[:, 0], time)
+    landings = walk.landings
+    steady = [t for t, _ in landings[1:-1]]
+    moving = (time >= steady[0]) & (time <= steady[-1])
+    mean = float((center[moving, 0][-1] - center[moving, 0][0]) / (steady[-1] - steady[0]))
+    figure, axis = new_figure(figsize=(9.6, 3.6))
+    _draw_snapshots(axis, walk, np.linspace(0, steady[-1], 12))
+    return Reproduction(
+        figure,
+        table=[{"landing [s]": f"{t:.3f}", "foot": FEET[f]} for t, f in landings],
+        checks=[
+            *stated(
+                check_less("he starts from rest: speed at the beginning", abs(speed[0]), 0.05,
+                           "m/s"),
+                check_more("and makes four half-steps: landings", len(landings), HALF_STEPS - 1),
+                Check("right and left by turns",
+                      all(a[1] != b[1] for a, b in itertools.pairwise(landings)),
+                      [FEET[f] for _, f in landings]),
+                check_close("speed of walking [m/s]", mean, 1.25, 0.05),
+            ),
+            check_more("he does not fall: least height of his centre, of the first",
+                       float(center[:, 2].min() / center[0, 2]), 0.9),
+        ],
+    )  # fmt: skip
+
+
+def _draw_snapshots(axis, walk: ForwardWalk, times: np.ndarray) -> None:
+    """The skeleton, from joint to joint, at a few instants."""
+    m = walk.run.mechanism
+    frames = np.searchsorted(walk.time, times)
+    poses = jax.vmap(lambda q: world_poses(m, q).position)(jnp.asarray(walk.run.q)[frames])
+    names = m.tree.body_names
+    parents = [_body_before(m.tree, body) for body in range(len(names))]
+    for one in np.asarray(poses):
+        for body, at in enumerate(parents):
+            if at == 0:
+                continue
+            side = names[body][0]
+            color = {"r": COLORS[0], "l": COLORS[1]}.get(side, "0.2")
+            axis.plot(one[[at, body], 0], one[[at, body], 2], color=color, lw=1.8)
+    axis.axhline(0, color="0.5", lw=1)
+    axis.set(xlabel="along the way [m]", ylabel="height [m]", aspect="equal")
+    axis.grid(False)
+
+
+def _body_before(tree: Tree, body: int) -> int:
+    """The body nearer to the base that a body hangs on; joints of several axes have links without
+    bodies between them."""
+    link = tree.body_links[body]
+    while link > 0:
+        link = tree.joint_parents[link - 1]
+        here = [b for b, at in enumerate(tree.body_links) if at == link]
+        if here:
+            return here[0]
+    return 0
+
+
+@item("Figure 11", of=forward_walk)
+def figure_11(walk: ForwardWalk) -> Reproduction:
+    time, reactions = walk.time, walk.reactions
+    figure, axes = new_figure(3, sharex=True, figsize=(7.4, 6.4))
+    for axis, (name, k) in zip(axes, {"vertical": 2, "forward": 0, "sideways": 1}.items(),
+                               strict=True):  # fmt: skip
+        for f, foot in enumerate(FEET):
+            axis.plot(time, walk.force[:, f, k], color=COLORS[f], label=f"{foot} foot")
+        axis.set_ylabel(f"{name} [N]")
+    legend_above(figure, axes[0])
+    axes[-1].set_xlabel("time [s]; mean over 10 ms with impacts")
+    weight = float(np.linalg.norm(reactions.weight))
+    first = walk.steady[(time > 0.02) & (time < 0.1), :, 2].mean(axis=0)
+    shapes, struck = [], []
+    for f in (0, 1):
+        for a, b in walk.stances(f):
+            if b >= len(time):
+                continue  # he stands on it at the end
+            # Smooth as a plate's filter would, so that an impact is not taken for a peak.
+            window = np.ones(9) / 9
+            load = np.convolve(walk.steady[a:b, f, 2], window, mode="same")
+            shapes.append(m_shape(time[a:b], load) is not None)
+            near = (reactions.impact_time > time[a] - 0.03) & (
+                reactions.impact_time < time[a] + 0.1
+            )
+            side = [i for i, n in enumerate(reactions.bodies) if n.startswith(FEET[f])]
+            struck.append(float(reactions.impulse[near][:, side, 2].sum()))
+    flat = np.linalg.norm(walk.steady[:, :, :2], axis=2)
+    friction = float(walk.run.scene.scenario.contact.mu_static)
+    excess = float((flat - friction * walk.steady[:, :, 2]).max())
+    left, right = standing_forces()
+    return Reproduction(
+        figure,
+        table=[{"landing impulse [N·s]": f"{x:.1f}"} for x in struck],
+        checks=[
+            *stated(
+                check_close("standing: force on the left foot of rodic's subject [N]", left, 412.0,
+                            0.5),
+                check_close("on the right foot [N]", right, 412.0, 0.5),
+                check_close("this man's feet at first, each of half his weight: the right",
+                            float(first[0] / (weight / 2)), 1.0, 0.1),
+                check_close("and the left", float(first[1] / (weight / 2)), 1.0, 0.1),
+                check_more("each landing begins with an impact: the least impulse [N·s]",
+                           min(struck), 0.0),
+                Check("then the vertical force is M-shaped, in most steps",
+                      sum(shapes) > len(shapes) / 2, [sum(shapes), len(shapes)]),
+                check_less("tangential forces are small: the largest mean over 10 ms",
+                           float(np.abs(walk.force[:, :, :2]).max()), 100.0, "N"),
+            ),
+            check_below("forces are inside the friction cone, beyond it [N]", excess, 1.0),
+            check_more("the ground never pulls; the least [N]",
+                       float(walk.steady[:, :, 2].min()), -1e-6),
+        ],
+    )  # fmt: skip
