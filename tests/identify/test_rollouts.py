@@ -10,9 +10,9 @@ import pytest
 from stiction._base.errors import InputError
 from stiction.identify import export
 from stiction.identify.kinds import rollouts
-from stiction.identify.kinds.rollouts.engine import distances, make_lanes
+from stiction.identify.kinds.rollouts.engine import make_lanes
 from stiction.identify.kinds.rollouts.export import nearest_contact
-from stiction.identify.kinds.rollouts.fit import RolloutComparison, _covariance
+from stiction.identify.kinds.rollouts.fit import _region, covariance_of_rollouts
 from stiction.identify.kinds.rollouts.identify import prepare
 from stiction.identify.result import Identification, Parameter
 from stiction.identify.setups import KINDS
@@ -132,21 +132,24 @@ def test_the_truth_comes_back(worlds, folder, name):
 
 
 @pytest.mark.parametrize("name", TRUTH)
-def test_derivatives_agree_with_differences(worlds, folder, name):
+def test_a_narrow_region_has_the_derivatives(worlds, folder, name):
+    """Rows regressed over a region, against central differences."""
     setup, logs = worlds[name]
     prepared = prepare(logs, setup, folder)
     lanes = prepared.lanes.part(~prepared.aside, ROWS)
     truth = np.array(list(TRUTH[name].values()))
-    _, J = distances(prepared.engine, lanes, truth)
+    wide = STEP[name] * truth
+
+    def at(theta):
+        return prepared.engine.distances(theta, lanes)
+
+    region = _region(at, truth, wide, 0 * truth, np.full(len(truth), np.inf))
     for i, value in enumerate(truth):
-        h = STEP[name] * value
-        ahead, back = (
-            distances(prepared.engine, lanes, truth + s * h * np.eye(len(truth))[i])[0]
-            for s in (1, -1)
-        )
-        expected = (ahead - back) / (2 * h)
+        h = wide[i] * np.eye(len(truth))[i]
+        expected = (at(truth + h) - at(truth - h)) / (2 * wide[i])
         assert np.abs(expected).max() * value > 1e-3  # it moves by millimetres
-        np.testing.assert_allclose(J[..., i], expected, atol=1e-4 * np.abs(expected).max())
+        off = region.J[..., i] - expected
+        assert np.abs(off).max() < 3e-3 * np.abs(expected).max()
 
 
 def positions(folder, scale=1.0, noise=0.0, seed=0):
@@ -185,12 +188,11 @@ def test_covariance_is_that_of_whole_rollouts(rng):
     """A linear model, written out; and a number that nothing depends on has none."""
     J = rng.normal(size=(20, 5, 2, 3)) * [1.0, 10.0, 0.0]
     r = rng.normal(size=(20, 5, 2)) + rng.normal(size=(20, 1, 1))
-    here = RolloutComparison(np.ones(3), r, J, np.linalg.norm(r, axis=-1))
-    cov = _covariance(here, np.ones((20, 5)), "squares")
+    cov = covariance_of_rollouts(r, J, np.ones((20, 5)), np.zeros(3), "squares")
     A = J[..., :2].reshape(20, -1, 2)
     g = np.einsum("nrp,nr->np", A, r.reshape(20, -1))
     H = np.einsum("nrp,nrq->pq", A, A)
-    expected = np.linalg.inv(H) @ (g.T @ g) @ np.linalg.inv(H) * 20 / 19
+    expected = np.linalg.inv(H) @ (g.T @ g) @ np.linalg.inv(H) * 20 / 17
     np.testing.assert_allclose(cov[:2, :2], expected, rtol=1e-10)
     assert np.isinf(cov[2, 2])
 

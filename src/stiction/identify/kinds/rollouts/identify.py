@@ -90,6 +90,7 @@ def identify(
         compared=problem.fitted[chosen, :rows],
         since_touch=problem.since_touch[chosen, :rows],
         loss=setup.loss,
+        prior=np.full(len(setup.wanted), np.inf),
         tell=tell,
     )
     tell("judging the fit")
