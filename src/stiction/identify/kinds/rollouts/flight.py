@@ -32,7 +32,6 @@ from stiction.surfaces import Contacts, contact_places
 
 LEAST_ROWS = 3  # of flight: two fix a state, the third says how well
 _ROUNDS = 10
-_RESTING, _STILL = 10, 2e-3  # rows at the end that differ by less [m, rad]: at rest
 _CLOSE = 1e-5  # m, m/s: steps of Gauss and Newton shrink to their squares, far below any noise
 _CHANGE = 1e-5  # m, m/s, rad, rad/s: of a difference; free motion is smooth
 _SOLVER = Solver(rtol=1e-9, atol=1e-11)
@@ -71,30 +70,6 @@ def first_touch(
     gaps = np.asarray(_least_gaps(mechanism, contacts, rollouts.q.reshape(-1, nq), times))
     near = (gaps.reshape(n, rows) < clearance) & rollouts.seen
     return np.where(near.any(axis=1), near.argmax(axis=1), rollouts.seen.sum(axis=1))
-
-
-def resting_gaps(
-    rollouts: Rollouts, mechanism: Mechanism, contacts: Contacts
-) -> Float[np.ndarray, "n points"]:
-    """Gaps at the end of those rollouts that end at rest, the least first [m]."""
-    ends = rollouts.seen.sum(axis=1)
-    q, times = [], []
-    for path, end in zip(rollouts.q, ends, strict=True):
-        last = path[max(end - _RESTING, 0) : end]
-        if len(last) == _RESTING and np.ptp(last, axis=0).max() < _STILL:
-            q.append(last.mean(axis=0))
-            times.append((end - 1) / rollouts.rate)
-    if not q:
-        return np.zeros((0, 0))
-    return np.sort(np.asarray(_gaps(mechanism, contacts, np.array(q), np.array(times))), axis=1)
-
-
-@quick_jit
-def _gaps(mechanism, contacts, q, times):
-    def all_of(q: Array, t: Array) -> Array:
-        return contact_places(contacts, world_poses(mechanism, q), t).gap.reshape(-1)
-
-    return jax.vmap(all_of)(q, times)
 
 
 def approach_speed(
@@ -197,7 +172,7 @@ def fit_start(
     q = _moved(mechanism, measured[:, 0], x[:, :nv])
     # Two rows' worth of numbers were fitted.
     noise = np.where(lost, np.inf, np.sqrt(np.sum(r**2, axis=1) / (nv * (touch - 2))))
-    return FlightStart(np.asarray(q), x[:, nv:], touch, noise, factor)
+    return FlightStart(np.array(q), x[:, nv:], touch.copy(), noise, factor)
 
 
 def scaled(rollouts: Rollouts, mechanism: Mechanism, scale: float) -> Rollouts:
