@@ -311,6 +311,7 @@ def judge(name: str, fault: str, count: int, *, first: int = 0, **changes) -> Ve
             said.append(str(error))
             continue
         named = [c for c in found.caveats if CAVEATS.get(fault, "-") in c]
+        named += [c for c in found.corrections if CAVEATS.get(fault, "-") in c]
         warned += bool(found.warnings or named)
         said += (found.warnings + named)[:1]
         for n, true in truth.items():

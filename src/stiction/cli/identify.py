@@ -139,6 +139,8 @@ def _show(found, title: str, exported) -> None:
     say(f"residual {found.residual_rms:.4g} rms, condition number {found.condition:.3g}")
     for sentence in found.warnings:
         say(f"note: {sentence}")
+    for sentence in found.corrections:
+        say(f"allowed for: {sentence}")
     for sentence in found.caveats:
         say(f"taken for granted: {sentence}")
     if exported is None:

@@ -34,6 +34,8 @@ def write_identification(
     report.table(parameter_rows(found))
     for sentence in found.warnings:
         report.text(f"Note: {sentence}.")
+    for sentence in found.corrections:
+        report.text(f"Allowed for: {sentence}.")
     for sentence in found.caveats:
         report.text(f"Taken for granted: {sentence}.")
     if "nuisances" in found.notes:

@@ -33,14 +33,19 @@ from stiction.identify.contact.parameters import (
 from stiction.identify.contact.plates import compound_stiffness
 from stiction.identify.contact.prune import prune
 from stiction.identify.detective import investigate, noise_warnings
-from stiction.identify.faults import check_recording, check_touch, clean
+from stiction.identify.faults import check_recording, check_touch, clean, lost_frames
 from stiction.identify.fit.estimate import (
     Estimate,
+    corrections,
     estimate_on_paths,
     far_warnings,
     nuisance_notes,
 )
-from stiction.identify.fit.joint import estimate_jointly, estimate_with_chosen_knots
+from stiction.identify.fit.joint import (
+    MISFIT,
+    estimate_jointly,
+    estimate_with_chosen_knots,
+)
 from stiction.identify.fit.least_squares import scaled_condition
 from stiction.identify.fit.nuisances import WORDS, added_reading, nuisances_of
 from stiction.identify.fit.residuals import judge_residuals, outliers
@@ -74,8 +79,8 @@ _FAR = 4  # tolerances beyond which a nuisance is no small correction
 _CLEAR = 1.5  # noise levels of a point: further away is free air, smoothing counted
 _WORTH_A_WORD = 3  # samples left out alone: one or two are chance
 _TAKEN_FOR_GRANTED = 1.5  # times the standard error that a doubt would give: worth a sentence
-_DOUBTFUL = 0.05  # probability that a group is off, which is worth a sentence
 _POOR_FIT = 1.5  # times the noise
+_HOPELESS = 8.0  # times the noise, on the path as it is; smoothing alone leaves 2 to 4
 _ROUNDS = 3  # of choosing samples by where things were found to be
 
 
@@ -153,7 +158,10 @@ def identify(
         return estimate_jointly(problem, sure, first, spacing)[0]
 
     tell("fitting")
-    found, trimmed = solve(problem, tests, setup.method.knot_spacing, None), 0
+    first = estimate_on_paths(problem, tests)
+    if first.whitened > _HOPELESS:  # no use in fitting long
+        _investigate(problem, setup, recordings[0], widest)
+    found, trimmed = solve(problem, tests, setup.method.knot_spacing, first), 0
     for _ in range(_ROUNDS if found.off else 0):
         # Which samples touch surely depends on where things are.
         before, problem = found, calibrated(problem, found.nuisances)
@@ -171,7 +179,11 @@ def identify(
         found = solve(problem, tests, found.spacing, found)
     if trimmed >= _WORTH_A_WORD:
         said.append(f"{trimmed} wrench samples stand out alone; left out")
-    _investigate(problem, setup, found, recordings)
+    if _is_doubtful(problem, found):
+        plain_problem = calibrated(problem, 0 * found.nuisances)
+        _investigate(plain_problem, setup, recordings[0], found.spacing or widest)
+    if found.whitened > MISFIT:
+        said += [sentence for r in recordings for sentence in lost_frames(r)]
     alone = []
     for i, s in enumerate(tests if len(tests) > 1 else []):
         tell(f"fitting test {i + 1} of {len(tests)} alone")
@@ -184,28 +196,29 @@ def identify(
     return _identification(problem, setup, found, alone, delay, said, plain=plain)
 
 
-def _investigate(
-    problem: ContactProblem, setup: ContactSetup, found: Estimate, recordings: list[Recording]
-) -> None:
-    """Where the fit is poor or a surface never felt, look for one mistake that explains it."""
+def _is_doubtful(problem: ContactProblem, found: Estimate) -> bool:
+    """Whether a fit is so poor, or a surface was never felt, that the log may be read wrongly."""
     k = [found.theta[i] for i, n in enumerate(problem.model.names) if n.endswith(".k")]
     far = [
         np.any(np.abs(found.nuisances[g.place]) > _FAR * g.tolerance)
         for g in problem.nuisances.groups
         if np.all(g.tolerance > 0)
     ]
-    if found.whitened < _POOR_FIT and min(k) > 0 and not any(far):
-        return
-    plain = calibrated(problem, 0 * found.nuisances)
-    r = recordings[0]
-    noise, spacing = problem.noise, found.spacing or 0.1
+    return found.whitened > _POOR_FIT or min(k) <= 0 or any(far)
+
+
+def _investigate(
+    problem: ContactProblem, setup: ContactSetup, r: Recording, spacing: float | None
+) -> None:
+    """Refuse a log that one mistake in reading it explains far better."""
+    noise = problem.noise
 
     def misfit(r: Recording, force: float, moment: float) -> float:
         louder = replace(noise, force=force * noise.force, moment=moment * noise.moment)
         try:
-            path = ExactPath(r) if noise.exact_motion else _smooth(r, noise, spacing)
-            s = take_samples(plain, r, path, lambda _: None, None, np.zeros(2))  # type: ignore[arg-type, return-value]
-            return estimate_on_paths(replace(plain, noise=louder), [s]).whitened
+            path = ExactPath(r) if spacing is None else _smooth(r, noise, spacing)
+            s = take_samples(problem, r, path, lambda _: None, None, np.zeros(2))  # type: ignore[arg-type, return-value]
+            return estimate_on_paths(replace(problem, noise=louder), [s]).whitened
         except InputError:
             return np.inf
 
@@ -390,6 +403,7 @@ def _identification(
         method="least-squares" if plain else "errors-in-variables",
         confidence=method.confidence,
         caveats=_caveats(problem, found, parameters, traces),
+        corrections=corrections(problem.nuisances, found),
         surfaces=tuple(s.name for s in setup.surfaces),
         traces=traces,
         tests=alone,
@@ -405,24 +419,29 @@ def _identification(
 
 
 def _caveats(problem: ContactProblem, found: Estimate, parameters, traces) -> list[str]:
-    """What the parameters take for granted and this test could not tell."""
+    """What each parameter takes for granted and this test could not tell, one sentence each."""
+    if found.clean is None:
+        return []
+
+    def errors(covariance: np.ndarray) -> np.ndarray:
+        _, cov = _wanted(problem.model, replace(found, covariance=covariance), traces)
+        return np.sqrt(np.diag(cov))
+
+    clean = errors(found.clean)
+    doubts = {name: errors(spread) for name, spread in found.alone.items() if name not in found.off}
     out = []
-    for name, spread in found.alone.items():
-        if name in found.off:
+    for i, (wanted, p) in enumerate(parameters.items()):
+        mine = {n: e[i] for n, e in doubts.items() if e[i] > _TAKEN_FOR_GRANTED * clean[i]}
+        mine = {n: e for n, e in mine.items() if np.isfinite(e)}
+        if not mine or not p.std or not p.value:
             continue
-        # What the data half believe has widened the interval already.
-        doubtful = found.probability.get(name, 0.0) > _DOUBTFUL
-        wider = 1.0 if doubtful else _TAKEN_FOR_GRANTED
-        _, cov = _wanted(problem.model, replace(found, covariance=spread), traces)
-        for (wanted, p), var in zip(parameters.items(), np.diag(cov).tolist(), strict=True):
-            if p.std and p.value and np.isfinite(var) and np.sqrt(var) > wider * p.std:
-                what, _, motion = WORDS[name]
-                out.append(
-                    f"{wanted} takes the {what} for right: if that is in doubt, its standard error"
-                    f" is {100 * np.sqrt(var) / abs(p.value):.2g} %, not"
-                    f" {100 * p.std / abs(p.value):.2g} % (declare tolerances.{name}); to tell them"
-                    f" apart, {motion}"
-                )
+        worst = sorted(mine, key=lambda n: -mine[n])
+        named = [f"the {WORDS[n][0]} ({100 * mine[n] / abs(p.value):.2g} %)" for n in worst]
+        out.append(
+            f"{wanted} takes for right {', '.join(named)}: in brackets its standard error where"
+            f" that is in doubt (now {100 * p.std / abs(p.value):.2g} %); declare"
+            f" tolerances.{worst[0]}, or to tell them apart {WORDS[worst[0]][2]}"
+        )
     return out
 
 
