@@ -166,8 +166,9 @@ def _quaternion_conjugated(p, R, t, random):
 
 
 def _quaternion_order(p, R, t, random):
-    q = Rotation.from_matrix(R).as_quat(scalar_first=True)
-    return p, Rotation.from_quat(q, scalar_first=False).as_matrix()
+    """The columns are x, y, z, w; the setup says w first."""
+    q = Rotation.from_matrix(R).as_quat(scalar_first=False)
+    return p, Rotation.from_quat(q, scalar_first=True).as_matrix()
 
 
 def _degrees(p, R, t, random):

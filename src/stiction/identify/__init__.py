@@ -28,6 +28,7 @@ from stiction.identify.fit.recursive import RecursiveLeastSquares
 from stiction.identify.guess import guess_setup
 from stiction.identify.kinds.contact import identify
 from stiction.identify.kinds.contact_setup import ContactSetup, WrenchNoise
+from stiction.identify.kinds.robot import RobotMotion, RobotSetup, design_robot
 from stiction.identify.recording import Recording, read_recording
 from stiction.identify.result import Identification, Parameter, Trace
 from stiction.identify.setups import (
@@ -37,6 +38,7 @@ from stiction.identify.setups import (
     read_setup,
     setup_names,
     setup_text,
+    validate,
 )
 
 __all__ = [
@@ -49,6 +51,8 @@ __all__ = [
     "Parameter",
     "Recording",
     "RecursiveLeastSquares",
+    "RobotMotion",
+    "RobotSetup",
     "Setup",
     "Trace",
     "VirtualTest",
@@ -58,6 +62,7 @@ __all__ = [
     "compound_stiffness",
     "contact_model",
     "contacts_along",
+    "design_robot",
     "design_test",
     "export",
     "follow",
@@ -73,6 +78,7 @@ __all__ = [
     "setup_text",
     "solve",
     "testbed_of",
+    "validate",
     "virtual_test",
     "write_log",
 ]

@@ -102,6 +102,19 @@ def identify(
     return _identification(problem, setup, found)
 
 
+def validate(
+    tables: Sequence[Table], setup: RolloutSetup, folder: Path, found: Identification
+) -> dict[str, float]:
+    """How well other rollouts are foretold, to their ends."""
+    theta = np.array([p.value for p in found.parameters.values()])
+    problem = prepare(tables, setup.model_copy(update={"kept_aside": 0.0}), folder)
+    lift = [] if problem.engine.up is None else [0.0]
+    simulated = problem.engine.paths(np.append(theta, lift), problem.lanes)
+    compared = problem.rollouts.seen & np.isfinite(simulated).all(axis=-1)
+    mechanism = problem.engine.mechanism
+    return rollout_errors(mechanism, simulated, problem.rollouts.q, compared).summary()
+
+
 def prepare(
     tables: Sequence[Table],
     setup: RolloutSetup,
