@@ -259,7 +259,8 @@ def test_a_designed_motion_tells_more_within_its_limits(tmp_path):
     np.testing.assert_allclose(rate[2:-2], found.velocity[2:-2], atol=0.02)
     with pytest.raises(InputError, match=r"set `design\.max_position`"):
         robots.design_robot(
-            robot_setup(3, "robot.xml", design={"max_speed": 1.0, "max_acceleration": 1.0}), tmp_path
+            robot_setup(3, "robot.xml", design={"max_speed": 1.0, "max_acceleration": 1.0}),
+            tmp_path,
         )
 
 

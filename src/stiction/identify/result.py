@@ -75,7 +75,7 @@ class Identification:
         condition: Condition number of the weighted regression, columns of equal length.
         warnings: Plain sentences on what is wrong.
         caveats: Plain sentences on what was taken for granted and the data could not tell.
-        corrections: Plain sentences on what the data found wrong with the setup, and was allowed for.
+        corrections: Plain sentences on what the data found wrong with the setup; allowed for.
         method: How it was found.
         confidence: Of the intervals.
         surfaces: Names, for the columns of traces.

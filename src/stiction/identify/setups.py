@@ -208,11 +208,12 @@ def validate(
         foretold = kind.validate(kind.read(logs, setup), setup, folder, found)
     tell("fitting other records alone")
     other = identify_logs(logs, setup, folder, tell=tell).parameters
-    apart = {
-        name: float((other[name].value - p.value) / np.hypot(p.std, other[name].std))
-        for name, p in found.parameters.items()
-        if p.std and other.get(name) is not None and other[name].std
-    }
+    apart = {}
+    for name, p in found.parameters.items():
+        q = other.get(name)
+        if q is None or not p.std or not q.std or p.value is None or q.value is None:
+            continue
+        apart[name] = float((q.value - p.value) / np.hypot(p.std, q.std))
     far = {n: z for n, z in apart.items() if abs(z) > _APART}
     said = [
         f"{name} differs between the records by {abs(z):.1f} standard errors: something changes"

@@ -74,8 +74,7 @@ def _rows(model, theta, known, center, motions, step, quiet, reach, wrench, nois
         slow = jnp.sqrt(jnp.sum(found.slip**2, axis=-1)) < _MARGIN * speed_noise[0]
         sure = ~jnp.any(brink | (on & slow))
         A, Z = (
-            columns(model, theta, m, find_contacts(model, theta, m), on, blur=s**2)
-            / noise[:, None]
+            columns(model, theta, m, find_contacts(model, theta, m), on, blur=s**2) / noise[:, None]
             for m, s in ((even, speed_noise[1]), (odd, speed_noise[2]))
         )
         w = wrench / noise

@@ -80,6 +80,7 @@ _CLEAR = 1.5  # noise levels of a point: further away is free air, smoothing cou
 _WORTH_A_WORD = 3  # samples left out alone: one or two are chance
 _TAKEN_FOR_GRANTED = 1.5  # times the standard error that a doubt would give: worth a sentence
 _POOR_FIT = 1.5  # times the noise
+_REFUSED = 40.0  # times the noise: neither small corrections nor wide intervals help
 _HOPELESS = 8.0  # times the noise, on the path as it is; smoothing alone leaves 2 to 4
 _ROUNDS = 3  # of choosing samples by where things were found to be
 
@@ -161,6 +162,12 @@ def identify(
     first = estimate_on_paths(problem, tests)
     if first.whitened > _HOPELESS:  # no use in fitting long
         _investigate(problem, setup, recordings[0], widest)
+    if not plain and first.whitened > _REFUSED:
+        raise InputError(
+            f"'{recordings[0].name}' does not fit its setup: what is left is"
+            f" {first.whitened:.3g} times the noise, and no one mistake of units, signs or axes"
+            " explains it; check frames, shapes, surfaces, `wrench.point` and the stated noise"
+        )
     found, trimmed = solve(problem, tests, setup.method.knot_spacing, first), 0
     for _ in range(_ROUNDS if found.off else 0):
         # Which samples touch surely depends on where things are.

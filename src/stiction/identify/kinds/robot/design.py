@@ -1,9 +1,9 @@
 r"""The motion of a robot that tells most of its inertias and friction, within its limits.
 
-Every joint follows a finite Fourier series [Swevers1997], periodic and smooth, scaled to the first of
-its limits of position, speed and acceleration. Of the torques' regressor Y, rows divided by each
-joint's largest torque, the determinant over all that can be told is made largest: from random
-series, then by small changes of the best.
+Every joint follows a finite Fourier series [Swevers1997], periodic and smooth, scaled to the first
+of its limits of position, speed and acceleration. Of the torques' regressor Y, rows divided by each
+joint's usual torque, the determinant over all that can be told is made largest: from random series,
+then by small changes of the best.
 """
 
 from dataclasses import dataclass
@@ -57,7 +57,10 @@ class RobotMotion:
             "usual_condition": self.usual_condition,
             "joints": {
                 name: {
-                    "position": [float(self.position[:, j].min()), float(self.position[:, j].max())],
+                    "position": [
+                        float(self.position[:, j].min()),
+                        float(self.position[:, j].max()),
+                    ],
                     "speed": float(np.abs(self.velocity[:, j]).max()),
                     "acceleration": float(np.abs(self.acceleration[:, j]).max()),
                 }
@@ -91,7 +94,9 @@ def design_robot(setup: RobotSetup, folder: Path = Path(), *, rate: float = 100.
         W = _rows(chain, setup, q, v, a, scale) @ told
         values = np.linalg.svd(W, compute_uv=False)
         floor = values[0] * 1e-12
-        return float(np.mean(np.log(np.maximum(values, floor)))), float(values[0] / max(values[-1], floor))
+        return float(np.mean(np.log(np.maximum(values, floor)))), float(
+            values[0] / max(values[-1], floor)
+        )
 
     tried = [random.standard_normal((2, design.harmonics, joints)) for _ in range(_TRIED)]
     scores = [judge(series) for series in tried]

@@ -87,7 +87,9 @@ def _edited(problem: RobotProblem, setup: RobotSetup, folder: Path, own) -> mujo
             value = float(own[term][j])
             # Damping and stiffness are polynomials, of which this is the linear part.
             old = getattr(joint, word)
-            setattr(joint, word, value if np.ndim(old) == 0 else [value, *np.zeros(np.size(old) - 1)])
+            setattr(
+                joint, word, value if np.ndim(old) == 0 else [value, *np.zeros(np.size(old) - 1)]
+            )
     return spec
 
 

@@ -33,7 +33,7 @@ class RolloutEngine(eqx.Module):
     """What carries a rollout out.
 
     Its numbers θ are the wanted ones of the law and then, where `up` says how coordinates change
-    when all is lifted, by how much everything is recorded too low.
+    when all is lifted, by how much everything is recorded too low (none if left out).
     """
 
     mechanism: Mechanism
@@ -48,10 +48,11 @@ class RolloutEngine(eqx.Module):
     def paths(self, theta: Float[np.ndarray, " p"], lanes: Lanes) -> Float[np.ndarray, "n rows nq"]:
         """Configurations at the rows of rollouts; not numbers where one did not get to."""
         rows, wanted = lanes.measured.shape[-2], len(self.wanted)
-        lift = 0.0 if self.up is None else theta[wanted] * self.up
+        lifted = self.up is not None and len(theta) > wanted
+        lift = theta[wanted] * np.asarray(self.up) if lifted else 0.0
         run = simulate(
             self.mechanism,
-            lanes.q + lift,
+            np.asarray(lanes.q) + lift,
             lanes.v,
             until=(rows - 1) / self.rate,
             contacts=self.contacts,
@@ -62,7 +63,7 @@ class RolloutEngine(eqx.Module):
             keep_events=False,
             throw=False,
         )
-        return np.asarray(run.q - lift)
+        return np.asarray(run.q) - lift
 
     def distances(
         self, theta: Float[np.ndarray, " p"], lanes: Lanes
@@ -81,5 +82,3 @@ def make_lanes(
     """Rollouts and their starts, ready to be compared."""
     measured = jnp.asarray(rollouts.q)
     return Lanes(jnp.asarray(q), jnp.asarray(v), measured, distance_roots(mechanism, measured))
-
-

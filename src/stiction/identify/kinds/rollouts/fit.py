@@ -39,7 +39,7 @@ _FIRST = 0.3  # of what is possible: the first region
 _SHRINK = 0.2  # of a region, to the next
 _WIDE = 2.5  # standard errors that a region spans, either way
 _ENOUGH = 0.25  # standard errors: a smaller step says nothing
-_CLOSE = 1e-8  # of a number: a narrower region is rounding
+_CLOSE = 1e-7  # of a number: a narrower region is rounding
 _TINY = 1e-12  # m: no two configurations agree better
 
 
@@ -103,7 +103,8 @@ def fit(
     free = np.full(len(theta) - wanted, np.inf)
     lower = np.concatenate([[b.lower for b in bounds], -free])
     upper = np.concatenate([[b.upper for b in bounds], free])
-    possible = np.concatenate([_reach(engine, theta)[1] - _reach(engine, theta)[0], 2 * prior[wanted:]])
+    low, high = _reach(engine, theta)
+    possible = np.concatenate([high - low, 2 * prior[wanted:]])
     rounds = 0
 
     def at(theta: np.ndarray, some: Lanes = lanes, rows: np.ndarray = compared) -> np.ndarray:

@@ -142,7 +142,10 @@ def fit_start(
             solver=_SOLVER,
             throw=False,
         ).q
-        r = [distances_from(mechanism, measured, roots, p) for p in path.reshape(len(many), n, rows, -1)]
+        r = [
+            distances_from(mechanism, measured, roots, p)
+            for p in path.reshape(len(many), n, rows, -1)
+        ]
         return np.stack(r).reshape(*x.shape[:-2], n, rows * nv)
 
     known = np.repeat(flying, nv, axis=1)
