@@ -288,7 +288,7 @@ class Verdict:
 
     @property
     def honest(self) -> bool:
-        """Whether every interval covers in at least 90 %, or the log was refused or warned about."""
+        """Whether every interval covers in at least 90 %, or the log was refused or warned of."""
         good = bool(self.coverage) and min(self.coverage.values()) >= 0.9
         return good or self.refused + (1 - self.refused) * self.warned > 0.9
 
