@@ -1,29 +1,9 @@
 """Worlds of MuJoCo whose motion is known in closed form."""
 
-import mujoco
 import numpy as np
 import pytest
 
-from stiction.engines import Hybrid
-from stiction.mujoco import Driver
-
-G = 9.81
-FLOOR = '<geom type="plane" size="5 5 .1"/>'
-
-
-def drive(bodies, *, until, q=None, v=None, law=None, extra="", samples=2, **options):
-    """A run of a world of bodies."""
-    xml = f'<mujoco><compiler angle="radian"/><worldbody>{bodies}</worldbody>{extra}</mujoco>'
-    model = mujoco.MjModel.from_xml_string(xml)
-    data = mujoco.MjData(model)
-    if q is not None:
-        data.qpos[:] = q
-    if v is not None:
-        data.qvel[:] = v
-    law = Hybrid(restitution=0.3, mu_static=0.5, mu_dynamic=0.5) if law is None else law
-    driver = Driver(model, data, law, until=until, samples=samples, **options)
-    assert driver.go() == driver.design.core.layout.DONE
-    return driver
+from worlds.drive import FLOOR, G, drive
 
 
 def test_dry_friction_of_a_joint_takes_the_same_from_every_swing():

@@ -8,7 +8,8 @@ import numpy as np
 
 from stiction.control import AbstractSwitchingControl, HarmonicControl, PhasedControl
 from stiction.control.switching import plain_of
-from stiction.engines.assemble import ENERGY_METHODS, IMPACTS, Blueprint, Run, design_of, stages_of
+from stiction.engines.assemble import design_of
+from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Blueprint, Run
 from stiction.engines.compliant import Compliant
 from stiction.engines.event_log import Cause, EventLog
 from stiction.engines.given import Extent, Given, unchecked
@@ -17,6 +18,7 @@ from stiction.engines.outside import go_with_control
 from stiction.engines.result import RESULTS, Compliance, Trajectory
 from stiction.engines.room import require_few_steps, require_memory
 from stiction.engines.stepping import Stepping
+from stiction.engines.tableaus import stages_of
 from stiction.engines.tolerances import INSIDE, SUNK
 from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from stiction.control import AbstractSwitchingControl
-from stiction.engines.assemble import Run
+from stiction.engines.blueprint import Run
 
 
 def go_with_control(run: Run, kernel: Any, control: AbstractSwitchingControl) -> None:

@@ -62,7 +62,9 @@ def tidy(spec: mujoco.MjSpec, *, urdf: bool) -> Tidied:
     for body in spec.bodies:
         if body.name != "world":
             _put_inertia_aside(spec, body, tidied)
-    if tidied.inertials and any(a.biasprm[2] > 0 for a in spec.actuators):
+    affine = mujoco.mjtBias.mjBIAS_AFFINE
+    servos = (a for a in spec.actuators if a.biastype == affine)
+    if tidied.inertials and any(a.biasprm[2] > 0 for a in servos):
         raise InputError(
             "`dampratio` of a position actuator cannot be used in a file with massless bodies;"
             " give `kv` instead"
@@ -98,32 +100,56 @@ def _drop_materials(spec: mujoco.MjSpec) -> None:
 
 
 def _drop_absent_meshes(spec: mujoco.MjSpec, tidied: Tidied) -> None:
+    """Leave out geoms whose mesh is absent.
+
+    Bodies that take their inertia from them get another, which is a guess and said to be one: a
+    ball with the density of water if the mass is given, and nothing if it is not.
+    """
     absent = {mesh.name: mesh.file for mesh in spec.meshes if not _readable(spec, mesh)}
     if not absent:
         return
     from_geoms = spec.compiler.inertiafromgeom
     always = from_geoms == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
     never = from_geoms == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
-    dropped = 0
+    dropped, balls, weightless = 0, [], []
     for geom in list(spec.geoms):
         if geom.meshname not in absent:
             continue
         body = geom.parent
-        weightless = geom.density == 0 or geom.mass == 0
-        needed = (always or not body.explicitinertial) and not weightless and not never
-        if needed and body.name != "world":
-            raise InputError(
-                f"body `{body.name}` takes its inertia from the mesh '{absent[geom.meshname]}',"
-                " which is absent; add an <inertial> or put the file in place"
-            )
+        counts = geom.density != 0 and geom.mass != 0
+        if (always or not body.explicitinertial) and counts and not never and body.name != "world":
+            if np.isfinite(geom.mass):
+                balls.append(body.name)
+                radius = (3 * geom.mass / (4000 * np.pi)) ** (1 / 3)
+                body.add_geom(
+                    type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0, 0], mass=geom.mass,
+                    pos=geom.pos, contype=0, conaffinity=0, rgba=geom.rgba,
+                )  # fmt: skip
+            else:
+                weightless.append(body.name)
         spec.delete(geom)
         dropped += 1
     for mesh in list(spec.meshes):
         if mesh.name in absent:
             spec.delete(mesh)
     note = f"{len(absent)} mesh files are absent or not readable; {dropped} geoms dropped"
-    tidied.ignored.append(note)
-    tidied.warnings.append(note + " (inertias are given, so the motion is unchanged)")
+    guessed = [
+        f"{what}: {_some(names)}"
+        for what, names in (
+            ("inertia guessed as that of a ball of water", balls),
+            ("without mass, as far as it came from a mesh", weightless),
+        )
+        if names
+    ]
+    tidied.ignored.append("; ".join([note, *guessed]))
+    given = "; ".join(guessed) if guessed else "inertias are given, so the motion is unchanged"
+    tidied.warnings.append(f"{note} ({given})")
+
+
+def _some(names: list[str]) -> str:
+    """Names, the first few of them."""
+    names = list(dict.fromkeys(names))
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def _readable(spec: mujoco.MjSpec, mesh: Any) -> bool:

@@ -1,11 +1,15 @@
 """MuJoCo's model as the world: whatever MuJoCo can describe, with exact rigid contact.
 
-MuJoCo's own functions give the smooth motion and find what is near (`machine`, `manifold`); the
-event machine of `stiction.engines` adds events, modes, impacts and energy. Each side of a contact
-is a part of a shape (`features`), each equality constraint a bond (`equality`), and a `Driver`
-carries one world from step to step. Nothing is compiled for another model.
+MuJoCo's own functions give the smooth motion and find what is near (`machine`, `shapes`); the event
+machine of `stiction.engines` adds events, modes, impacts and energy. Limits and dry friction are
+pairs of it (`joints`), equality constraints bonds (`equality`), and a `Driver` carries one world on
+its way. `step` takes the place of `mj_step`. Nothing is compiled for another model, and nothing
+here needs JAX.
 """
 
 from stiction.mujoco.drive import Driver
+from stiction.mujoco.law import RigidLaw
+from stiction.mujoco.start import Missed, missed, settle_start
+from stiction.mujoco.step import step
 
-__all__ = ["Driver"]
+__all__ = ["Driver", "Missed", "RigidLaw", "missed", "settle_start", "step"]

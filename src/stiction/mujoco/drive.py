@@ -1,80 +1,137 @@
 """The driver: a world of MuJoCo's on its way."""
 
 import copy
-from typing import Any
 
 import mujoco
 import numpy as np
+import warp as wp
 
-from stiction.engines.assemble import ENERGY_METHODS, IMPACTS, Run
-from stiction.engines.core import part
+from stiction._base.errors import RunError
+from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Run
+from stiction.engines.kernel_cache import load_kernel
+from stiction.mujoco.law import RigidLaw
 from stiction.mujoco.machine import make_design
+from stiction.mujoco.start import widen_limits
 
-_STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
+# What a user may change between two steps, and what the machine changes.
+GIVEN = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "eq_active")
+STATE = ("qpos", "qvel", "act")
+ENDS = {
+    2: "the maximum number of steps was reached",
+    3: "the maximum number of events was reached",
+    4: "events follow each other without time going on",
+    5: "the motion became infinite or undefined",
+    6: "more contacts touch at once than there is room for; raise `room`",
+    7: "the start is inside of what it touches",
+}
+_EVER = 1e30
 
 
 class Driver:
-    """One world on its way, whose model is MuJoCo's."""
+    """One world on its way, whose model is MuJoCo's.
 
-    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, law: Any, *, until: float,
-                 samples: int, rtol: float = 1e-8, atol: float = 1e-9, room: int = 64,
-                 max_events: int = 1000, max_steps: int = 100_000):  # fmt: skip
-        # A model and data of its own: how far MuJoCo looks for contacts is changed on the way.
+    It has a model and data of its own: how far MuJoCo looks for contacts is changed on the way.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        law: RigidLaw | None = None,
+        *,
+        until: float = _EVER,
+        samples: int = 2,
+        rtol: float = 1e-8,
+        atol: float = 1e-9,
+        room: int = 64,
+        max_events: int = 1000,
+        max_steps: int = 10**9,
+    ):
+        self.law = RigidLaw() if law is None else law
         self.model = copy.copy(model)
         self.data = mujoco.MjData(self.model)
-        for name in _STATE:
-            getattr(self.data, name)[:] = getattr(data, name)
+        self.take(data)
+        self.data.time = data.time
+        self.widened = widen_limits(self.model, self.data)
         self.design = make_design(self.model, self.data, room, 7, 0)
+        self.machine = self.design.machine
         self.run = Run(self.design, 1, np.array([until]), samples, max_events)
         self.run.integrate("tsit5", rtol, atol)
-        o = self.run.options
-        o.max_steps, o.max_events = max_steps, max_events
-        o.impact, o.energy_method = (
-            IMPACTS.index(law.impact),
-            ENERGY_METHODS.index(law.energy_method),
-        )
-        o.energetic = self.design.arrays.real([float(law.energetic)])
-        n = self.design.machine.pairs.count
-        table = np.zeros((1, n, 6))
-        for i, name in enumerate(("restitution", "mu_static", "mu_dynamic", "rest_speed",
-                                  "stribeck_speed", "stribeck_exponent")):  # fmt: skip
-            table[:, :, i] = float(getattr(law, name))
-        dry = self.design.machine.pairs.kind.numpy() == int(part("contacts").JOINT_FRICTION)
-        table[:, dry, 1:3] = 1.0
-        self.run.law = self.design.arrays.real(table)
-        self.run.start(data.qpos[None].copy(), data.qvel[None].copy())
+        self.run.options.max_steps = max_steps
+        self.run.options.max_events = max_events if until < _EVER else 2**31 - 1
+        self._collide()
+        self._start(data.time)
+
+    def _collide(self) -> None:
+        law, o, a = self.law, self.run.options, self.design.arrays
+        o.impact = IMPACTS.index(law.impact)
+        o.energy_method = ENERGY_METHODS.index(law.energy_method)
+        o.energetic = a.real([law.energetic])
+        mu = 0.0 if law.mu_static is None else law.mu_static
+        slides = mu if law.mu_dynamic is None else law.mu_dynamic
+        table = np.zeros((1, self.machine.pairs.count, 6))
+        table[:] = law.restitution, mu, slides, law.rest_speed, 1.0, 1.0
+        kinds = self.design.core.coordinates
+        dry = [int(kinds.FREEDOM_FRICTION), int(kinds.TENDON_FRICTION)]
+        table[:, np.isin(self.machine.pairs.kind.numpy(), dry), 1:3] = 1.0
+        self.run.law = a.real(table)
+        self.machine.shapes.own_friction = int(law.mu_static is None)
+
+    def _start(self, time: float) -> None:
+        """Begin where the data are."""
+        z = self.machine.z
+        self.run.start(self.data.qpos[None].copy(), self.data.qvel[None].copy())
         self.x, self.k = self.run.x.numpy()[0], self.run.k.numpy()[0]
-        M = self.design.machine
-        if M.shapes.count:
-            self.k[M.z.phase], self.k[M.z.anew] = self.design.core.layout.LOOK, 1
-            self.x[M.z.looked] = -1.0
-        if model.na:
-            self.x[self.y_end - model.na : self.y_end] = data.act
+        self.x[z.t] = time
+        if self.machine.shapes.count:
+            self.k[z.phase], self.k[z.anew] = self.design.core.layout.LOOK, 1
+            self.x[z.looked] = time - 1.0
+        if self.model.na:
+            self.x[self.y_end - self.model.na : self.y_end] = self.data.act
+
+    def restart(self, data: mujoco.MjData) -> None:
+        """Begin anew from another state."""
+        self.take(data)
+        self.machine.pairs.kind.numpy()[self.machine.shapes.first_pair :] = int(
+            self.design.core.contacts.NOTHING
+        )
+        self._start(data.time)
+
+    def take(self, data: mujoco.MjData) -> None:
+        """Everything that acts, and the state."""
+        for name in (*STATE, *GIVEN):
+            getattr(self.data, name)[:] = getattr(data, name)
 
     @property
     def y_end(self) -> int:
-        return self.design.machine.z.y + self.design.machine.z.n
+        return self.machine.z.y + self.machine.z.n
+
+    @property
+    def time(self) -> float:
+        return float(self.x[self.machine.z.t])
 
     @property
     def q(self) -> np.ndarray:
         """Where it is now."""
-        M = self.design.machine
-        return self.x[M.at.q : M.at.q + M.tree.nq]
+        return self.x[self.machine.at.q : self.machine.at.q + self.model.nq]
 
     @property
     def v(self) -> np.ndarray:
         """How it moves now."""
-        M = self.design.machine
-        return self.x[M.at.v : M.at.v + M.tree.nv]
+        return self.x[self.machine.at.v : self.machine.at.v + self.model.nv]
+
+    @property
+    def act(self) -> np.ndarray:
+        """Activations of its actuators."""
+        return self.x[self.y_end - self.model.na : self.y_end]
 
     def events(self) -> np.ndarray:
         """Numbers of all events until now, as `core.layout` lays them out."""
-        return self.run.log.numpy()[0, : self.k[self.design.machine.z.events]]
+        return self.run.log.numpy()[0, : self.k[self.machine.z.events]]
 
     def ledger_error(self) -> float:
         """Energy at the last sample that the ledger does not explain [J]."""
-        M = self.design.machine
-        n = M.tree.nq + M.tree.nv
+        n = self.model.nq + self.model.nv
         rows = self.run.samples.numpy()[0][[0, -1]]
         work, damping, friction, support, impact = (rows[1] - rows[0])[n : n + 5]
         gained = float(np.diff(rows[:, n + 5] + rows[:, n + 6])[0])
@@ -83,4 +140,29 @@ class Driver:
     def go(self) -> int:
         """To the end; how it ended."""
         self.run.go(self.design.core.machine.run)
-        return int(self.k[self.design.machine.z.status])
+        return int(self.k[self.machine.z.status])
+
+    def go_until(self, time: float) -> None:
+        """To an instant; from there it can go on, with other commands."""
+        self.x[self.machine.z.stop] = time
+        self.k[self.machine.z.status] = 0
+        status = self.go()
+        if status != int(self.design.core.layout.WAITING):
+            raise RunError(f"at {self.time:.6g} s: {ENDS.get(status, 'it ended')}")
+
+    def look(self) -> np.ndarray:
+        """Everything where it is now, contact forces included: the places of closed contacts, as
+        `core.layout` numbers them; rows of others are zero.
+        """
+        kernel = self.design.core.machine.look_at
+        load_kernel(kernel, self.design.device)
+        size = int(self.design.core.layout.PLACE_NUMBERS)
+        places = self.design.arrays.zeros((self.machine.pairs.count, size))
+        wp.launch(kernel, dim=1, inputs=[self.run.hand_over(), self.run.x, self.run.k, places])
+        return places.numpy()
+
+    @property
+    def acceleration(self) -> np.ndarray:
+        """v̇ where one looked last."""
+        at = self.machine.at.acceleration
+        return self.x[at : at + self.model.nv]

@@ -1,4 +1,4 @@
-"""MuJoCo's equality constraints as bonds of the core: loops, welds, coupled joints."""
+"""MuJoCo's equality constraints as bonds of the core: loops, welds, coupled joints and tendons."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from stiction._base.errors import InputError
-from stiction.engines.assemble import Core
+from stiction.engines.blueprint import Core
 from stiction.engines.core import part
 
 _EQ = mujoco.mjtEq
@@ -43,6 +43,11 @@ def bonds_of(core: Core, model: mujoco.MjModel) -> Any:
                 if two >= 0:
                     zero[1] = model.qpos0[model.jnt_qposadr[two]]
                 bond(kinds.JOINTS, first=one + 1, second=two + 1, point=zero, curve=numbers[:5])
+            case _EQ.mjEQ_TENDON:
+                zero = [model.tendon_length0[one], 0.0, 0.0]
+                if two >= 0:
+                    zero[1] = model.tendon_length0[two]
+                bond(kinds.TENDONS, first=one, second=two, point=zero, curve=numbers[:5])
             case other:
                 name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_EQUALITY, i) or f"number {i}"
                 raise InputError(

@@ -1,17 +1,17 @@
-"""Pairs of a world: limits and dry friction of its joints, and room for what will touch."""
+"""Pairs of a world: limits and dry friction of joints and tendons, and room for what will touch."""
 
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from stiction.engines.assemble import Core
+from stiction.engines.blueprint import Core
 
 
 def room_for(core: Core, model: mujoco.MjModel, room: int) -> tuple[Any, int]:
-    """The list of pairs: those of joints, then free places. And how many are of joints."""
+    """The list of pairs: those of joints and tendons, then free places. How many are the former."""
     a, P = core.arrays, core.layout.Pairs()
-    fixed = _of_joints(model, core.contacts)
+    fixed = _of_numbers(model, core.coordinates)
     P.count = n = len(fixed) + room
     whole = {name: np.zeros(n) for name in ("kind", "first", "second", "rows", "motion")}
     whole["kind"][:], whole["rows"][:], whole["motion"][:] = int(core.contacts.NOTHING), 1, -1
@@ -33,18 +33,29 @@ def room_for(core: Core, model: mujoco.MjModel, room: int) -> tuple[Any, int]:
     return P, len(fixed)
 
 
-def _of_joints(model: mujoco.MjModel, kinds: Any) -> list[dict[str, Any]]:
-    """Limits and dry friction of hinges and slides."""
-    made = []
-    for j in range(model.njnt):
-        if model.jnt_type[j] < 2:
-            continue
-        if model.jnt_limited[j]:
-            for bound, sign in zip(model.jnt_range[j], (1.0, -1.0), strict=True):
-                limit = {"kind": int(kinds.JOINT_LIMIT), "axes": (sign, 0, 0), "radius": bound}
-                made.append(limit | {"first": j + 1, "rows": 1})
-        load = model.dof_frictionloss[model.jnt_dofadr[j]]
-        if load > 0:
-            dry = {"kind": int(kinds.JOINT_FRICTION), "axes": (1.0, 0, 0), "radius": load}
-            made.append(dry | {"first": j + 1, "rows": 2})
+def _of_numbers(model: mujoco.MjModel, kinds: Any) -> list[dict[str, Any]]:
+    """Limits and dry friction of joints and tendons."""
+    made: list[dict[str, Any]] = []
+
+    def limit(kind: Any, first: int, bounds: np.ndarray) -> None:
+        for bound, sign in zip(bounds, (1.0, -1.0), strict=True):
+            pair = {"kind": int(kind), "axes": (sign, 0, 0), "radius": bound}
+            made.append(pair | {"first": first, "rows": 1})
+
+    def dry(kind: Any, first: int, load: float) -> None:
+        pair = {"kind": int(kind), "axes": (1.0, 0, 0), "radius": load, "first": first}
+        made.append(pair | {"rows": 2})
+
+    for j in np.flatnonzero(model.jnt_limited):
+        if model.jnt_type[j] >= int(mujoco.mjtJoint.mjJNT_SLIDE):
+            limit(kinds.JOINT_LIMIT, int(j) + 1, model.jnt_range[j])
+        else:
+            pair = {"kind": int(kinds.BALL_LIMIT), "axes": (-1.0, 0, 0)}
+            made.append(pair | {"radius": model.jnt_range[j, 1], "first": int(j) + 1, "rows": 1})
+    for d in np.flatnonzero(model.dof_frictionloss):
+        dry(kinds.FREEDOM_FRICTION, int(d), model.dof_frictionloss[d])
+    for i in np.flatnonzero(model.tendon_limited):
+        limit(kinds.TENDON_LIMIT, int(i), model.tendon_range[i])
+    for i in np.flatnonzero(model.tendon_frictionloss):
+        dry(kinds.TENDON_FRICTION, int(i), model.tendon_frictionloss[i])
     return made

@@ -5,7 +5,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from stiction.engines.assemble import Blueprint, Core
+from stiction.engines.blueprint import Blueprint, Core
 from stiction.mujoco.equality import bonds_of
 from stiction.mujoco.joints import room_for
 from stiction.mujoco.library import address_of
@@ -40,7 +40,8 @@ def make_design(
         for j in range(model.njnt)
         if model.jnt_type[j] < 2
     ]
-    rows = 3 * room + 2 * first
+    widest = max([3, *model.geom_condim.tolist(), *model.pair_dim.tolist()])
+    rows = widest * room + 2 * first
     return Blueprint(core, M, size_M, rows, stages, unknowns, turns)
 
 
@@ -69,6 +70,19 @@ def _tree(core: Core, model: mujoco.MjModel) -> tuple[Any, int, np.ndarray, np.n
     return T, int(np.sum(depth + 1)), row, depth
 
 
+def _tendons(core: Core, o: Any, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """What constraints of tendons need, if there are any."""
+    ties = np.any(model.eq_type[model.eq_active0 > 0] == mujoco.mjtEq.mjEQ_TENDON)
+    if not (ties or model.tendon_limited.any() or model.tendon_frictionloss.any()):
+        return
+    a = core.arrays
+    o.n_tendons, o.integrate = model.ntendon, address_of("mj_integratePos")
+    o.tendon_functions = a.addresses([address_of(name) for name in _FUNCTIONS[:3]])
+    o.tendon_first = a.whole([*model.ten_J_rowadr, model.nJten])
+    o.tendon_freedom = a.whole(model.ten_J_colind)
+    o.ten_J, o.ten_length = data.ten_J.ctypes.data, data.ten_length.ctypes.data
+
+
 def _actuators(core: Core, model: mujoco.MjModel) -> Any:
     A = core.layout.MotorArrays()
     A.count, A.guards = model.nu, 0
@@ -83,6 +97,7 @@ def _outer(core: Core, model, data, size_M: int, row: np.ndarray, depth: np.ndar
     for name in _ARRAYS:
         setattr(o, name, getattr(data, name).ctypes.data)
     o.na, o.size_M = model.na, size_M
+    _tendons(core, o, model, data)
     # An entry (d, b) of M lies so many places after the diagonal as there are freedoms between.
     to = np.zeros(model.nC, int)
     for d in range(model.nv):

@@ -11,7 +11,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from stiction.engines.assemble import Core
+from stiction.engines.blueprint import Core
 from stiction.engines.core import part
 from stiction.mujoco.library import address_of
 

@@ -7,9 +7,8 @@ each round solves
 
 $$ \\min |y|^2 , \\qquad J y \\ge h = J y_0 - g , $$
 
-by least distance programming [LawsonHanson1974] (chapter 23): u ≥ 0 minimizes |Eu - f| with
-E = (Jᵀ; hᵀ) and f = (0, …, 0, 1); y comes from the residual. First only bodies that float are
-moved, and not turned: the posture stays. Where that does not do, all joints are.
+by least distance programming. First only bodies that float are moved, and not turned: the posture
+stays. Where that does not do, all joints are.
 """
 
 from collections.abc import Iterator
@@ -18,10 +17,10 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import mujoco
 import numpy as np
-from scipy.optimize import nnls
 
 from stiction._base.arrays import Array, ArrayLike, Bool, Float, Real
 from stiction._base.errors import InputError
+from stiction._base.least_distance import shortest_way
 from stiction.mechanism import FREE, SLIDE, Mechanism, Pose, Tree
 from stiction.surfaces.contacts import Contacts
 from stiction.surfaces.geometry import contact_places
@@ -108,7 +107,7 @@ def _project(
     for _ in range(_ROUNDS):
         state = _State(mechanism, contacts, q)
         gap, J, before = state.gap, state.jacobian[:, movable], way.copy()
-        y = _least(J, J @ way[movable] - gap)
+        y = shortest_way(J, J @ way[movable] - gap)
         if y is None or not np.isfinite(y).all():
             return None
         way[movable] = y
@@ -117,18 +116,6 @@ def _project(
         if np.abs(way - before).max() <= _OUT * max(1.0, np.abs(way).max()):
             return q
     return None
-
-
-def _least(J: np.ndarray, h: np.ndarray) -> np.ndarray | None:
-    """The shortest y with J y >= h; None if there is none."""
-    size = np.abs(h).max()
-    E = np.concatenate([J.T, h[None] / size])
-    u, rest = nnls(E, np.eye(len(E))[-1])
-    if rest < 1e-9 or not J.size:
-        return None
-    r = E @ u
-    r[-1] -= 1
-    return -size * r[:-1] / r[-1]
 
 
 class _State:

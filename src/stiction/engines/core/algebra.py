@@ -7,7 +7,21 @@ stands on four corners), so systems are singular but solvable: `factor_rows` fin
 
 import warp as wp
 
-from .reals import ONE, ZERO, World, fill, get, get_int, put, put_int, real, tolerance
+from .reals import (
+    ONE,
+    ZERO,
+    World,
+    add_scaled,
+    dot,
+    fill,
+    get,
+    get_int,
+    put,
+    put_int,
+    real,
+    scale,
+    tolerance,
+)
 
 # Rows whose part independent of the others is smaller than this are dependent: far above what
 # rounding leaves, and below what two contacts 1e-4 of a body's size apart differ by.
@@ -15,43 +29,26 @@ RANK = tolerance(1e-10, 3e-5)
 
 
 @wp.func
-def column_size(s: World, A: int, n: int, j: int, start: int):
-    total = real(0.0)
-    for i in range(start, n):
-        total += get(s, A + i * n + j) * get(s, A + i * n + j)
-    return total
+def swap(s: World, a: int, b: int, n: int):
+    for i in range(n):
+        x = get(s, a + i)
+        put(s, a + i, get(s, b + i))
+        put(s, b + i, x)
 
 
 @wp.func
-def swap_columns(s: World, A: int, n: int, order: int, a: int, b: int):
-    if a != b:
-        for i in range(n):
-            x = get(s, A + i * n + a)
-            put(s, A + i * n + a, get(s, A + i * n + b))
-            put(s, A + i * n + b, x)
-        k = get_int(s, order + a)
-        put_int(s, order + a, get_int(s, order + b))
-        put_int(s, order + b, k)
-
-
-@wp.func
-def reflect_columns(s: World, A: int, n: int, k: int, beta: real, start: int, end: int):
-    """Apply I - β w wᵀ, with w = (1, A[k+1:, k]), to columns start to end."""
-    for j in range(start, end):
-        total = get(s, A + k * n + j)
-        for i in range(k + 1, n):
-            total += get(s, A + i * n + k) * get(s, A + i * n + j)
-        total = beta * total
-        put(s, A + k * n + j, get(s, A + k * n + j) - total)
-        for i in range(k + 1, n):
-            put(s, A + i * n + j, get(s, A + i * n + j) - total * get(s, A + i * n + k))
+def reflect(s: World, w: int, beta: real, x: int, n: int):
+    """x := (I - β w wᵀ) x, with 1 in the first place of w, whatever stands there."""
+    total = beta * (get(s, x) + dot(s, w + 1, x + 1, n - 1))
+    put(s, x, get(s, x) - total)
+    add_scaled(s, x + 1, -total, w + 1, n - 1)
 
 
 @wp.func
 def factor_rows(s: World, A: int, n: int, beta: int, order: int):
-    """Q R P = A in place by Householder's reflections, the largest column first; the rank.
+    """P A = R^T Q^T in place by Householder's reflections, the largest row first; the rank.
 
-    A is the transpose of the system's matrix: its columns are the equations.
+    The rows of A are the equations.
     """
     rank = int(0)
     first = real(0.0)
@@ -61,7 +58,7 @@ def factor_rows(s: World, A: int, n: int, beta: int, order: int):
         best = int(k)
         most = real(-1.0)
         for j in range(k, n):
-            size = column_size(s, A, n, j, k)
+            size = dot(s, A + j * n + k, A + j * n + k, n - k)
             if size > most:
                 most = size
                 best = j
@@ -70,17 +67,22 @@ def factor_rows(s: World, A: int, n: int, beta: int, order: int):
             first = size
         if size <= RANK * first or size == ZERO:
             break
-        swap_columns(s, A, n, order, k, best)
-        head = get(s, A + k * n + k)
+        row = A + k * n
+        if best != k:
+            swap(s, row, A + best * n, n)
+            j = get_int(s, order + k)
+            put_int(s, order + k, get_int(s, order + best))
+            put_int(s, order + best, j)
+        head = get(s, row + k)
         norm = size
         if head > ZERO:
             norm = -size
         pivot = head - norm
         put(s, beta + k, -pivot / norm)
-        for i in range(k + 1, n):
-            put(s, A + i * n + k, get(s, A + i * n + k) / pivot)
-        reflect_columns(s, A, n, k, get(s, beta + k), k + 1, n)
-        put(s, A + k * n + k, norm)
+        scale(s, row + k + 1, ONE / pivot, n - k - 1)
+        for j in range(k + 1, n):
+            reflect(s, row + k, get(s, beta + k), A + j * n + k, n - k)
+        put(s, row + k, norm)
         rank = k + 1
     return rank
 
@@ -90,26 +92,18 @@ def turn_back(s: World, A: int, n: int, rank: int, beta: int, x: int):
     """x := Q x."""
     for back in range(rank):
         k = rank - 1 - back
-        total = get(s, x + k)
-        for i in range(k + 1, n):
-            total += get(s, A + i * n + k) * get(s, x + i)
-        total = get(s, beta + k) * total
-        put(s, x + k, get(s, x + k) - total)
-        for i in range(k + 1, n):
-            put(s, x + i, get(s, x + i) - total * get(s, A + i * n + k))
+        reflect(s, A + k * n + k, get(s, beta + k), x + k, n - k)
 
 
 @wp.func
 def least_solution(s: World, A: int, n: int, rank: int, beta: int, order: int, b: int, x: int):
-    """The least x that fulfils the independent equations Aᵀ x = b; by how much the others miss."""
+    """The least x that fulfils the independent equations A x = b; by how much the others miss."""
     for j in range(n):
-        value = get(s, b + get_int(s, order + j))
-        for i in range(wp.min(j, rank)):
-            value -= get(s, A + i * n + j) * get(s, x + i)
+        known = wp.min(j, rank)
+        value = get(s, b + get_int(s, order + j)) - dot(s, A + j * n, x, known)
         if j < rank:
-            put(s, x + j, value / get(s, A + j * n + j))
-        else:
-            put(s, x + j, value)
+            value = value / get(s, A + j * n + j)
+        put(s, x + j, value)
     missed = real(0.0)
     for j in range(rank, n):
         missed = wp.max(missed, wp.abs(get(s, x + j)))
@@ -132,25 +126,19 @@ def cholesky(s: World, A: int, n: int, least: real):
     depends on stay where they are.
     """
     for j in range(n):
-        pivot = get(s, A + j * n + j)
-        for k in range(j):
-            pivot -= get(s, A + j * n + k) * get(s, A + j * n + k)
-        pivot = wp.sqrt(wp.max(pivot, least))
-        put(s, A + j * n + j, pivot)
+        row = A + j * n
+        pivot = wp.sqrt(wp.max(get(s, row + j) - dot(s, row, row, j), least))
+        put(s, row + j, pivot)
         for i in range(j + 1, n):
-            value = get(s, A + i * n + j)
-            for k in range(j):
-                value -= get(s, A + i * n + k) * get(s, A + j * n + k)
-            put(s, A + i * n + j, value / pivot)
+            to = A + i * n
+            put(s, to + j, (get(s, to + j) - dot(s, to, row, j)) / pivot)
 
 
 @wp.func
 def solve_cholesky(s: World, A: int, n: int, x: int):
     """x := (L Lᵀ)⁻¹ x."""
     for i in range(n):
-        value = get(s, x + i)
-        for k in range(i):
-            value -= get(s, A + i * n + k) * get(s, x + k)
+        value = get(s, x + i) - dot(s, A + i * n, x, i)
         put(s, x + i, value / get(s, A + i * n + i))
     for back in range(n):
         i = n - 1 - back

@@ -2,7 +2,8 @@
 
 import warp as wp
 
-from .contacts import JOINT_FRICTION
+from .contacts import place_contact, row
+from .coordinates import is_dry
 from .events import REST
 from .impact import bring_to_rest, no_slip, resolve
 from .layout import (
@@ -45,6 +46,8 @@ from .tree import second_half
 TOUCH = tolerance(1e-9, 2e-6)  # a contact nearer than this touches [m]
 APPROACH = tolerance(1e-10, 1e-5)  # a touching contact that closes in faster collides [m/s]
 
+_SAME = tolerance(1e-10, 1e-6)  # places that are nearer are one [m]
+
 # What velocities have jumped by in the event under way.
 IMPACT_LAW, JAM, TO_REST = wp.constant(1), wp.constant(2), wp.constant(3)
 
@@ -62,10 +65,37 @@ def still(m: Machines, s: World, i: int, least: real):
 
 
 @wp.func
+def stands_twice(m: Machines, s: World, i: int):
+    """Whether another pair of the same geoms is at the same place already: a corner that lies on an
+    edge is on the face, and its own edge crosses the other. One of them is enough.
+    """
+    first = m[0].shapes.first_pair
+    if i < first:
+        return False
+    t = get(s, m[0].z.now)
+    here = place_contact(m, s, i, t)
+    for j in range(first, i):
+        same = m[0].pairs.first[i] == m[0].pairs.first[j]
+        same = same and m[0].pairs.second[i] == m[0].pairs.second[j]
+        turned = m[0].pairs.first[i] == m[0].pairs.second[j]
+        turned = turned and m[0].pairs.second[i] == m[0].pairs.first[j]
+        if get_int(s, m[0].c.mark + j) != 0 and (same or turned):
+            other = place_contact(m, s, j, t)
+            along = wp.dot(row(here.frame, 2), row(other.frame, 2))
+            if turned:
+                along = -along
+            if wp.length(here.point - other.point) < _SAME and along > ONE - _SAME:
+                return True
+    return False
+
+
+@wp.func
 def mark_touching(m: Machines, s: World):
     """Rows for all that is closed or touches."""
     for i in range(m[0].pairs.count):
         touches = get_int(s, m[0].c.mode + i) != OPEN or get(s, m[0].c.gap + i) <= TOUCH
+        if touches and m[0].shapes.count > 0:
+            touches = not stands_twice(m, s, i)
         put_int(s, m[0].c.mark + i, int(touches))
     if not activate(m, s, m[0].c.mark):
         put_int(s, m[0].z.status, TOO_MANY_CONTACTS)
@@ -80,7 +110,7 @@ def collide(m: Machines, s: World):
     for k in range(n_active(m, s)):
         i = pair_of(m, s, k)
         takes_part = get(s, m[0].c.velocity + first_row(m, s, k + 1) - 1) <= REST
-        if m[0].pairs.kind[i] == JOINT_FRICTION:  # a bounded force has no impulse
+        if is_dry(m[0].pairs.kind[i]):  # a bounded force has no impulse
             takes_part = False
         put_int(s, m[0].c.mark + i, int(takes_part))
     activate(m, s, m[0].c.mark)

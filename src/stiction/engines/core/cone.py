@@ -16,13 +16,28 @@ import warp as wp
 
 from .algebra import factor_rows, least_solution
 from .layout import TANGENTS, Machines
-from .reals import INFINITY, ONE, TINY, ZERO, World, copy, fill, get, get_int, put, real, tolerance
+from .reals import (
+    INFINITY,
+    ONE,
+    TINY,
+    ZERO,
+    World,
+    add_scaled,
+    copy,
+    fill,
+    get,
+    get_int,
+    put,
+    real,
+    tolerance,
+)
 from .rows import first_row, n_active, n_rows, pair_of, times_W
 
 # What a contact does, if it is known.
 FREE_TO, SLIDING, APART = wp.constant(0), wp.constant(1), wp.constant(2)
 
 _SOLVED = tolerance(1e-12, 1e-5)  # residual, part of the largest impulse
+_ENOUGH = tolerance(1e-7, 1e-4)  # with which one is content where it does not get smaller
 _ROUNDS = wp.constant(30)
 _SWEEPS, _MOST_SWEEPS = wp.constant(20), wp.constant(300)  # between attempts of Newton's method
 _NEWTON = wp.constant(12)
@@ -82,13 +97,11 @@ def sweep(m: Machines, s: World, n: int, b: int, x: int):
 
 @wp.func
 def equation_row(m: Machines, s: World, n: int, e: int, r: int, rho: real, value: real):
-    """Column e of the transposed Jacobian += value (x_r' - ρ W_r x'): the change of x_r - ρ u_r."""
+    """Row e of the Jacobian += value (x_r' - ρ W_r x'): the change of x_r - ρ u_r."""
     if value != ZERO:
-        for j in range(n):
-            to = m[0].c.A + j * n + e
-            put(s, to, get(s, to) - value * rho * get(s, m[0].c.W + r * n + j))
-        to = m[0].c.A + r * n + e
-        put(s, to, get(s, to) + value)
+        row = m[0].c.A + e * n
+        add_scaled(s, row, -value * rho, m[0].c.W + r * n, n)
+        put(s, row + r, get(s, row + r) + value)
 
 
 @wp.func
@@ -120,7 +133,7 @@ def contact_equations(m: Machines, s: World, n: int, k: int, x: int, u: int, jac
             put(s, m[0].c.wanted + r, get(s, x + r) + mu * get(s, d + j) * get(s, x + normal))
             if jacobian:
                 put(s, m[0].c.A + r * n + r, ONE)
-                put(s, m[0].c.A + normal * n + r, mu * get(s, d + j))
+                put(s, m[0].c.A + r * n + normal, mu * get(s, d + j))
         return
     # Tangents: x_t - the point of the disc of radius μ max(x_n - ρ u_n, floor) nearest x_t - ρ u_t.
     reach = mu * (floor + wp.max(pressed, ZERO))
@@ -231,10 +244,13 @@ def solve_cone(m: Machines, s: World, b: int, x: int):
             copy(s, best, x, n)
         miss = newton(m, s, n, b, x, size)
         if miss <= real(1e3) * _SOLVED * size:
+            put(s, m[0].z.unsolved, miss / wp.max(size, TINY))
             return True
         if miss < least:
             least = miss
             copy(s, best, x, n)
         copy(s, x, best, n)
         sweeps = wp.min(2 * sweeps + _SWEEPS, _MOST_SWEEPS)
-    return False
+    miss = least / wp.max(size_of(m, s, n, b, x), TINY)
+    put(s, m[0].z.unsolved, miss)
+    return miss <= _ENOUGH

@@ -12,6 +12,7 @@ where s is the velocity of ground that moves as prescribed. rodic (21)-(28) has 
 
 import warp as wp
 
+from .coordinates import is_dry, is_limit, number_bias, number_rate, way_left
 from .ground import (
     belt,
     field_normal,
@@ -45,14 +46,12 @@ BALL_FIELD, BALL_BALL = wp.constant(2), wp.constant(3)
 # Edges and rims: a ball and a line, two lines, a circle and a plane. Lines are without end.
 BALL_LINE, LINE_LINE, RIM_PLANE = wp.constant(6), wp.constant(7), wp.constant(8)
 NOTHING = wp.constant(9)  # a place in the list that is free
-# Of joints: a coordinate that comes to its limit, and dry friction. That is Coulomb's law under a
-# constant load, so it has a normal of its own, which no motion reaches: a mass of 1 kg, pressed.
-JOINT_LIMIT, JOINT_FRICTION = wp.constant(4), wp.constant(5)
 
 
 @wp.func
-def is_of_joint(kind: int):
-    return kind == JOINT_LIMIT or kind == JOINT_FRICTION
+def is_of_number(kind: int):
+    """Whether it is a constraint on one number (`coordinates`): it has no place."""
+    return is_limit(kind) or is_dry(kind)
 
 
 @wp.struct
@@ -175,10 +174,9 @@ def place_contact(m: Machines, s: World, i: int, t: real):
     here = Place()
     if kind == NOTHING:
         here.gap = INFINITY
-    if is_of_joint(kind) or kind == NOTHING:
-        if kind == JOINT_LIMIT:
-            q = get(s, m[0].at.q + m[0].tree.at_q[m[0].pairs.first[i]])
-            here.gap = m[0].pairs.axes[i][0] * (q - m[0].pairs.radius[i])
+    if is_of_number(kind) or kind == NOTHING:
+        if is_limit(kind):
+            here.gap = way_left(m, s, i)
         return here
     center = world_point(m, s, m[0].pairs.first[i], m[0].pairs.point[i])
     if kind == BALL_FIELD:
@@ -235,7 +233,7 @@ def slide_along(m: Machines, s: World, i: int, t: real, here: Place):
     first = m[0].pairs.first[i]
     second = m[0].pairs.second[i]
     moves = Drift()
-    if is_of_joint(kind):
+    if is_of_number(kind):
         return moves
     center = world_point(m, s, first, m[0].pairs.point[i])
     v = velocity_at(m, s, first, center)
@@ -322,11 +320,10 @@ def contact_velocity(m: Machines, s: World, i: int, here: Place):
     """u: tangents and normal, relative to the support."""
     if m[0].pairs.kind[i] == NOTHING:
         return vec3()
-    if is_of_joint(m[0].pairs.kind[i]):
-        rate = m[0].pairs.axes[i][0] * get(s, m[0].at.v + m[0].tree.at_v[m[0].pairs.first[i]])
-        if m[0].pairs.kind[i] == JOINT_LIMIT:
-            return vec3(ZERO, ZERO, rate)
-        return vec3(rate, ZERO, ZERO)
+    if is_limit(m[0].pairs.kind[i]):
+        return vec3(ZERO, ZERO, number_rate(m, s, i))
+    if is_dry(m[0].pairs.kind[i]):
+        return vec3(number_rate(m, s, i), ZERO, ZERO)
     v = velocity_at(m, s, m[0].pairs.first[i], here.point)
     v = v - velocity_at(m, s, m[0].pairs.second[i], here.point) - here.support
     return here.frame * v
@@ -335,10 +332,10 @@ def contact_velocity(m: Machines, s: World, i: int, here: Place):
 @wp.func
 def contact_bias(m: Machines, s: World, i: int, here: Place, moves: Drift):
     """du/dt if v does not change."""
-    if m[0].pairs.kind[i] == JOINT_LIMIT:
-        return vec3()
-    if m[0].pairs.kind[i] == JOINT_FRICTION:
-        return vec3(ZERO, ZERO, -m[0].pairs.radius[i])
+    if is_limit(m[0].pairs.kind[i]):
+        return vec3(ZERO, ZERO, number_bias(m, s, i))
+    if is_dry(m[0].pairs.kind[i]):
+        return vec3(number_bias(m, s, i), ZERO, -m[0].pairs.radius[i])
     first = m[0].pairs.first[i]
     second = m[0].pairs.second[i]
     p = here.point

@@ -96,11 +96,12 @@ def rigid_values(m: Machines, s: World):
     for r in range(n):
         most = wp.max(most, wp.abs(get(s, m[0].c.force + r)))
     slack = FORCE_SLACK * most
+    put(s, m[0].z.slack, slack)
     excess = get(s, m[0].z.excess)  # of redundant contacts together: none of them can hold
     for i in range(m[0].pairs.count):
         gap = get(s, m[0].c.gap + i) + GAP_SLACK
-        # What is inside and comes out has been dealt with.
-        if get(s, m[0].c.closing + i) >= ZERO:
+        # What is inside and comes out, or rests there, has been dealt with.
+        if get(s, m[0].c.closing + i) >= -REST:
             gap = wp.max(gap, ZERO)
         put(s, m[0].c.value + 2 * i, gap)
         put(s, m[0].c.value + 2 * i + 1, ONE)
@@ -275,7 +276,9 @@ def narrow(m: Machines, s: World):
     newton = h - value / wp.min(slope, -TINY)
     if is_gap(m, s, target) and slope < ZERO and newton > low and newton < high:
         guess = newton
-    elif passes % 4 == 0:  # every fourth pass halves the bracket, whatever the functions do
+    elif passes % 4 == 0 or f_low <= ZERO:
+        # Every fourth pass halves the bracket, whatever the functions do. And so does each where a
+        # function jumps from zero: of what is a little inside, goes out, and turns.
         guess = HALF * (low + high)
     put(s, m[0].z.h, wp.clamp(guess, low, high))
     return 1
@@ -302,7 +305,7 @@ def grazing(m: Machines, s: World):
                 root = wp.sqrt(wp.max(b * b - real(4.0) * a * r0, ZERO))
                 x = wp.clamp(TWO * r0 / wp.min(-b - root, -TINY), ZERO, ONE)
                 least = g0 + x * (r0 + x * (b * HALF + x * a / real(3.0)))
-                if least < ZERO and x > _EDGE and x < ONE - _EDGE:
+                if least < -GAP_SLACK and x > _EDGE and x < ONE - _EDGE:
                     first = wp.min(first, x)
     return first
 

@@ -15,16 +15,16 @@ import warp as wp
 
 from .algebra import factor_rows, least_solution
 from .layout import MU_DYNAMIC, SLIP, STICK, TANGENTS, Machines
-from .reals import ZERO, World, copy, dot, fill, get, get_int, put, put_int, tolerance
-from .rows import first_row, law, n_active, n_rows, pair_of, slip_speed
+from .reals import ZERO, World, copy, dot, fill, get, get_int, put, put_int, real, tolerance
+from .rows import first_row, law, n_active, n_rows, pair_of
 
-_SLOW = tolerance(1e-7, 1e-4)  # speeds below which slip has no direction of its own [m/s]
+_SLOW = tolerance(1e-8, 1e-5)  # speeds below which slip has no direction of its own [m/s]
 
 
 @wp.func
 def follow_slip(m: Machines, s: World, k: int):
-    """The heading of the k-th contact's slip: that of its velocity, unless that vanishes; then the
-    direction that was settled last.
+    """The heading of the k-th contact's slip: that of its velocity, and of the direction that was
+    settled last as the velocity vanishes.
 
     In the plane the direction is a sign, which an event settles; so the motion stays smooth through
     the instant at which the slip ends, and the event can be found.
@@ -34,10 +34,16 @@ def follow_slip(m: Machines, s: World, k: int):
     copy(s, m[0].c.heading + TANGENTS * i, d, TANGENTS)
     if m[0].pairs.rows[i] > 2:
         u = m[0].c.velocity + first_row(m, s, k)
-        if dot(s, u, d, m[0].pairs.rows[i] - 1) > _SLOW:
-            speed = slip_speed(m, s, k)
+        if dot(s, u, d, m[0].pairs.rows[i] - 1) > ZERO:
+            size = real(0.0)
             for j in range(m[0].pairs.rows[i] - 1):
-                put(s, m[0].c.heading + TANGENTS * i + j, get(s, u + j) / speed)
+                towards = get(s, u + j) + _SLOW * get(s, d + j)
+                put(s, m[0].c.heading + TANGENTS * i + j, towards)
+                size += towards * towards
+            size = wp.sqrt(size)
+            for j in range(m[0].pairs.rows[i] - 1):
+                to = m[0].c.heading + TANGENTS * i + j
+                put(s, to, get(s, to) / size)
 
 
 @wp.func
@@ -74,8 +80,9 @@ def slip_column(m: Machines, s: World, k: int, e: int, n: int):
 
 
 @wp.func
-def contact_forces(m: Machines, s: World):
-    """Forces that keep sticking contacts from moving and slipping ones from leaving or sinking.
+def contact_forces(m: Machines, s: World, free: int):
+    """Forces that keep sticking contacts from moving and slipping ones from leaving or sinking,
+    with accelerations `free` without them.
 
     Returns the rank of their equations, whose factors are left for `sharing`.
     """
@@ -84,7 +91,6 @@ def contact_forces(m: Machines, s: World):
     size = list_equations(m, s)
     if size == 0:
         return 0
-    # The transpose of the matrix: row by unknown, column by equation.
     unknown = int(0)
     for k in range(n_active(m, s)):
         mode = get_int(s, m[0].c.mode + pair_of(m, s, k))
@@ -92,15 +98,15 @@ def contact_forces(m: Machines, s: World):
             for r in range(first_row(m, s, k), first_row(m, s, k + 1)):
                 for e in range(size):
                     entry = m[0].c.W + get_int(s, m[0].c.equation + e) * n + r
-                    put(s, m[0].c.A + unknown * size + e, get(s, entry))
+                    put(s, m[0].c.A + e * size + unknown, get(s, entry))
                 unknown += 1
         elif mode == SLIP:
             for e in range(size):
                 value = slip_column(m, s, k, get_int(s, m[0].c.equation + e), n)
-                put(s, m[0].c.A + unknown * size + e, value)
+                put(s, m[0].c.A + e * size + unknown, value)
             unknown += 1
     for e in range(size):
-        put(s, m[0].c.wanted + e, -get(s, m[0].c.free + get_int(s, m[0].c.equation + e)))
+        put(s, m[0].c.wanted + e, -get(s, free + get_int(s, m[0].c.equation + e)))
     rank = factor_rows(s, m[0].c.A, size, m[0].c.beta, m[0].c.order)
     least_solution(
         s, m[0].c.A, size, rank, m[0].c.beta, m[0].c.order, m[0].c.wanted, m[0].c.unknown

@@ -209,6 +209,20 @@ def together(m: Machines, s: World, shape: int, poisson: bool):
 
 
 @wp.func
+def slides_along(count: int, j: int):
+    """Whether row j of a contact is of sliding, or the normal: these laws know no others."""
+    return j < 2 or j == count - 1
+
+
+@wp.func
+def axis_of(count: int, j: int):
+    """Of such a row the axis: both tangents, then the normal."""
+    if j == count - 1:
+        return 2
+    return j
+
+
+@wp.func
 def one_contact(m: Machines, s: World, rule: int, k: int, u: vec3):
     """The impulse of contact k alone at a velocity."""
     n = n_rows(m, s)
@@ -220,13 +234,10 @@ def one_contact(m: Machines, s: World, rule: int, k: int, u: vec3):
     W[1, 1] = ONE
     for a in range(count):
         for c in range(count):
-            row = a
-            column = c
-            if a == count - 1:
-                row = 2
-            if c == count - 1:
-                column = 2
-            W[row, column] = get(s, m[0].c.W + (begin + a) * n + begin + c)
+            if slides_along(count, a) and slides_along(count, c):
+                row = axis_of(count, a)
+                column = axis_of(count, c)
+                W[row, column] = get(s, m[0].c.W + (begin + a) * n + begin + c)
     e = get(s, m[0].c.restitution + k)
     return through_impact(rule, W, u, e, law(m, s, i, MU_STATIC), law(m, s, i, MU_DYNAMIC))
 
@@ -238,7 +249,7 @@ def velocity_after(m: Machines, s: World, k: int):
     begin = first_row(m, s, k)
     normal = first_row(m, s, k + 1) - 1
     u = vec3()
-    for r in range(begin, normal):
+    for r in range(begin, wp.min(normal, begin + 2)):
         u[r - begin] = get(s, m[0].c.velocity + r) + times_W(m, s, n, r, m[0].c.impulse)
     u[2] = get(s, m[0].c.velocity + normal) + times_W(m, s, n, normal, m[0].c.impulse)
     return u
@@ -271,7 +282,7 @@ def in_sequence(m: Machines, s: World, rule: int):
         p = one_contact(m, s, rule, which, velocity_after(m, s, which))
         begin = first_row(m, s, which)
         normal = first_row(m, s, which + 1) - 1
-        for r in range(begin, normal):
+        for r in range(begin, wp.min(normal, begin + 2)):
             put(s, m[0].c.impulse + r, get(s, m[0].c.impulse + r) + p[r - begin])
         put(s, m[0].c.impulse + normal, get(s, m[0].c.impulse + normal) + p[2])
     return end_together(m, s)

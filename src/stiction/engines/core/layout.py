@@ -87,6 +87,7 @@ class TreeSlots:
     inertia: int  # 10
     motion: int  # 6 a freedom
     bias: int
+    tendon_bias: int  # 1 a tendon: how fast its velocity changes if v does not
     M: int  # rows of M, then of L
     D: int  # D^(-1/2)
 
@@ -134,7 +135,7 @@ class Pairs:
 
     count: int
     kind: wp.array(dtype=int)
-    first: wp.array(dtype=int)  # link that touches
+    first: wp.array(dtype=int)  # link that touches; or joint, freedom or tendon
     second: wp.array(dtype=int)  # link that is touched; 0 is the ground
     rows: wp.array(dtype=int)  # 1 normal only, 2 in the plane, 3 in space, 4 spin, 6 rolling
     point: wp.array(dtype=vec3)  # of the first: a point, or the centre of something round
@@ -143,7 +144,7 @@ class Pairs:
     # of lines and rims their direction
     on: wp.array(dtype=vec3)  # of the second: a point of the plane, or a centre
     facing: wp.array(dtype=quat)  # of the plane: x and y are tangents, z is the normal
-    radius: wp.array(dtype=real)  # of the second; limit of a joint, load of its friction
+    radius: wp.array(dtype=real)  # of the second; limit of a number, load of its friction
     along: wp.array(dtype=vec3)  # direction of the second's line
     reach: wp.array(dtype=real)  # radius about the first's line, or of its rim
     twist: wp.array(dtype=vec2)  # friction of spin and of rolling, over that of sliding [m]
@@ -167,9 +168,9 @@ class Bonds:
 
     count: int
     kind: wp.array(dtype=int)
-    first: wp.array(dtype=int)  # link, or joint
-    second: wp.array(dtype=int)  # link, or joint that is followed (0: none)
-    point: wp.array(dtype=vec3)  # of the first; of joints the references of both
+    first: wp.array(dtype=int)  # link, joint or tendon
+    second: wp.array(dtype=int)  # link, or joint or tendon that is followed (0, -1: none)
+    point: wp.array(dtype=vec3)  # of the first; of joints and tendons the references of both
     on: wp.array(dtype=vec3)  # of the second
     turn: wp.array(dtype=quat)  # of the first as the second sees it
     curve: wp.array2d(dtype=real)  # coefficients, of the power 0 first
@@ -188,6 +189,7 @@ class ContactSlots:
     value_low: int  # at the low end of the bracket
     value_start: int  # at the beginning of the step
     earlier: int  # MOST_ROWS a pair: `free` at the beginning of the step
+    shared: int  # MOST_ROWS a pair: forces when redundant ones were shared last
     # rows
     Y: int  # D^(-1/2) L⁻ᵀ Jᵀ, nv a row
     W: int  # Delassus matrix
@@ -199,7 +201,9 @@ class ContactSlots:
     mu: int  # of each active contact, in cone problems
     floor: int  # least normal impulse of each active contact, in cone problems
     restitution: int  # of each active contact, in impacts
-    # bonds: orthonormal directions, and what they miss along them
+    # bonds: orthonormal directions, and what they miss along them (gap, velocity and bias follow
+    # each other)
+    most_held: int
     held: int
     held_gap: int
     held_velocity: int
@@ -285,6 +289,12 @@ class StepSlots:
     rise: int
     looked: int  # when one looked around last
     missed: int  # how deep something was when it was found
+    leap: int  # length of the last leap, when it ended, and what was booked before it
+    leaped_to: int
+    account: int
+    crowd_since: int  # when one began to count changes of modes
+    slack: int  # by which forces may fall short of their bounds
+    unsolved: int  # residual of the last cone problem, part of the largest force
     # whole numbers
     phase: int
     stage: int
@@ -302,6 +312,9 @@ class StepSlots:
     last: int  # the step ends on the end of the run
     inside: int  # a sample inside a step is taken
     anew: int  # modes are to be settled when one has looked around
+    crowd: int  # changes of modes
+    leaps: int  # until now
+    in_leap: int  # 1 what it lost is to be booked, 2 modes are to be settled
 
 
 @wp.struct
@@ -399,6 +412,10 @@ DIRECTION_AFTER, GAP, VELOCITY_BEFORE = wp.constant(4), wp.constant(6), wp.const
 VELOCITY_AFTER, IMPULSE, MU, WORK = (wp.constant(i) for i in (10, 13, 16, 17))
 LIMIT = wp.constant(20)
 PAIR_NUMBERS = 21
+
+# Where a pair is and what it does there: geoms, point, force and torque on the first (world axes).
+PLACE_GEOMS, PLACE_POINT, PLACE_FORCE, PLACE_TORQUE = (wp.constant(i) for i in (0, 2, 5, 8))
+PLACE_NUMBERS = wp.constant(11)
 
 # Numbers of a fixed step: how many events there have been, then of each pair its impulse and that
 # of the compression phase of impacts.

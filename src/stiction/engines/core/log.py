@@ -32,12 +32,13 @@ from .layout import (
     Machines,
 )
 from .reals import HALF, ZERO, World, get, get_int, real
-from .rows import first_row, n_active, n_rows, pair_of, times_W
+from .rows import first_row, n_active, n_rows, pair_of, times_W, told_at
 from .step import kinetic
 
 START = wp.constant(-1)  # the cause of settling at the start of a run
 GUARD = wp.constant(-2)  # the cause is the end of an actuator's phase, or a guard
 RESUMED = wp.constant(-3)  # settling after the driver has been asked
+LEAP = wp.constant(-4)  # the cause is a crowd of changes, over which one has leapt
 
 
 @wp.func
@@ -94,10 +95,13 @@ def note_before(m: Machines, s: World):
     for k in range(n_active(m, s)):
         i = pair_of(m, s, k)
         begin = first_row(m, s, k)
-        for j in range(first_row(m, s, k + 1) - begin):
-            u = get(s, m[0].c.velocity + begin + j)
-            note_pair(m, s, i, VELOCITY_BEFORE + j, u)
-            note_pair(m, s, i, VELOCITY_AFTER + j, u)
+        rows = first_row(m, s, k + 1) - begin
+        for j in range(rows):
+            to = told_at(rows, j)
+            if to >= 0:
+                u = get(s, m[0].c.velocity + begin + j)
+                note_pair(m, s, i, VELOCITY_BEFORE + to, u)
+                note_pair(m, s, i, VELOCITY_AFTER + to, u)
     to = EVENT_NUMBERS + PAIR_NUMBERS * m[0].pairs.count
     for j in range(m[0].tree.nq):
         note(m, s, to + j, get(s, m[0].at.q + j))
@@ -120,9 +124,11 @@ def note_impulse(m: Machines, s: World, k: int, scale: real):
         u = get(s, m[0].c.velocity + r)
         new = u + times_W(m, s, n, r, m[0].c.impulse)
         ground = get(s, m[0].c.ground + r)
-        note_pair(m, s, i, IMPULSE + r - begin, p)
-        note_pair(m, s, i, WORK + r - begin, HALF * p * (u + new))
-        note_pair(m, s, i, VELOCITY_AFTER + r - begin, scale * (new + ground) - ground)
+        to = told_at(normal + 1 - begin, r - begin)
+        if to >= 0:
+            note_pair(m, s, i, IMPULSE + to, p)
+            note_pair(m, s, i, WORK + to, HALF * p * (u + new))
+            note_pair(m, s, i, VELOCITY_AFTER + to, scale * (new + ground) - ground)
         if r < normal:
             rub += p * p
     p_n = get(s, m[0].c.impulse + normal)

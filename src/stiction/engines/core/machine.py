@@ -10,7 +10,8 @@ again after any of them.
 
 import warp as wp
 
-from .collide import APPROACH, collide, mark_touching, still
+from .collide import APPROACH, IMPACT_LAW, collide, mark_touching, still
+from .contacts import place_contact, row
 from .events import event_values, grazing, missing_time, n_values, narrow
 from .implicit import choose_kind, correct_stage
 from .joints import next_phase
@@ -23,6 +24,10 @@ from .layout import (
     LOOK,
     NOT_FINITE,
     OPEN,
+    PLACE_FORCE,
+    PLACE_GEOMS,
+    PLACE_POINT,
+    PLACE_TORQUE,
     RUNNING,
     SAMPLE,
     STAGE,
@@ -30,6 +35,7 @@ from .layout import (
     WAITING,
     Machines,
 )
+from .leap import book_leap, is_crowded, leap
 from .log import RESUMED, START
 from .near import count_margin, look_around, n_plain_values
 from .reals import (
@@ -45,6 +51,7 @@ from .reals import (
     put,
     put_int,
     real,
+    vec3,
     world,
 )
 from .rows import first_row, n_active, pair_of
@@ -290,6 +297,9 @@ def begin_event(m: Machines, s: World):
     put(s, m[0].z.now, t)
     put_int(s, m[0].z.phase, EVENT)
     put_int(s, m[0].z.after_impact, 0)
+    if get_int(s, m[0].z.in_leap) != 0:
+        put_int(s, m[0].z.after_impact, IMPACT_LAW)
+        put_int(s, m[0].z.in_leap, 0)
     put_int(s, m[0].z.jammed, 0)
     target = get_int(s, m[0].z.target)
     if target >= 0 and target < 2 * m[0].pairs.count and target % 2 == 0:
@@ -327,6 +337,14 @@ def take_event(m: Machines, s: World):
         put_int(s, m[0].z.jammed, 1)
         put_int(s, m[0].z.after_impact, 0)
         mark_touching(m, s)
+    elif get_int(s, m[0].z.after_impact) == 0 and is_crowded(m, s):
+        put_int(s, m[0].z.landed, 0)
+        leap(m, s)
+        put(s, m[0].z.now, get(s, m[0].z.t))
+        put_int(s, m[0].z.target, RESUMED)
+        put_int(s, m[0].z.phase, BEGIN)
+        if m[0].shapes.count > 0:
+            begin_look(m, s, 1)
     else:
         put_int(s, m[0].z.landed, 0)
         begin_step(m, s)
@@ -336,6 +354,8 @@ def take_event(m: Machines, s: World):
 def advance(m: Machines, s: World):
     """What follows from an evaluation."""
     phase = get_int(s, m[0].z.phase)
+    if get_int(s, m[0].z.in_leap) == 1:
+        book_leap(m, s)
     if phase == STAGE:
         take_stage(m, s)
     elif phase == SAMPLE:
@@ -348,6 +368,33 @@ def advance(m: Machines, s: World):
         begin_event(m, s)
         if get_int(s, m[0].z.target) == START and overlaps(m, s, m[0].opt.deepest):
             put_int(s, m[0].z.status, BEGAN_INSIDE)
+
+
+@wp.func
+def write_places(m: Machines, s: World, places: wp.array2d(dtype=real)):
+    """Of every closed contact at the state that was evaluated: where it is, and its wrench."""
+    for k in range(n_active(m, s)):
+        i = pair_of(m, s, k)
+        places[i, PLACE_GEOMS] = real(m[0].pairs.geoms[i][0])
+        places[i, PLACE_GEOMS + 1] = real(m[0].pairs.geoms[i][1])
+        here = place_contact(m, s, i, get(s, m[0].z.now))
+        begin = first_row(m, s, k)
+        last = first_row(m, s, k + 1) - 1
+        force = row(here.frame, 2) * get(s, m[0].c.force + last)
+        torque = vec3()
+        for r in range(begin, last):
+            f = get(s, m[0].c.force + r)
+            j = r - begin
+            if j < 2:
+                force = force + row(here.frame, j) * f
+            elif j == 2:
+                torque = torque + row(here.frame, 2) * (f * m[0].pairs.twist[i][0])
+            else:
+                torque = torque + row(here.frame, j - 3) * (f * m[0].pairs.twist[i][1])
+        for j in range(3):
+            places[i, PLACE_POINT + j] = here.point[j]
+            places[i, PLACE_FORCE + j] = force[j]
+            places[i, PLACE_TORQUE + j] = torque[j]
 
 
 wp.set_module_options(COMPILED)
@@ -363,3 +410,18 @@ def run(m: Machines, numbers: wp.array2d(dtype=real), wholes: wp.array2d(dtype=i
             break
         evaluate(m, s)
         advance(m, s)
+
+
+@wp.kernel
+def look_at(
+    m: Machines,
+    numbers: wp.array2d(dtype=real),
+    wholes: wp.array2d(dtype=int),
+    places: wp.array2d(dtype=real),
+):
+    """Evaluate one world where it is, with its contact forces; nothing moves."""
+    s = world(numbers, wholes, 0)
+    put(s, m[0].z.now, get(s, m[0].z.t))
+    evaluate(m, s)
+    act_on_contacts(m, s, True)
+    write_places(m, s, places)

@@ -7,9 +7,9 @@ Accelerations decide, not forces: these are not unique where contacts are redund
 
 At the instant at which a force comes to zero, or friction to its cone, nothing is accelerated yet,
 neither in the old mode nor in the new. So the question is asked a little later: with accelerations
-carried on as they have changed since the beginning of the step, with the contact apart whose force
-has come to zero (unless it then sinks), and with a little less friction where it has come to its
-cone.
+carried on as they have changed since the beginning of the step, with the contacts apart whose
+forces have come to zero (unless they then sink), and with a little less friction where it has come
+to its cone.
 
 A contact at rest holds with the static coefficient; what gives way is asked again with the dynamic
 one. Friction can press a sliding contact into the ground instead of keeping it off (Painlevé): if a
@@ -21,7 +21,8 @@ import warp as wp
 
 from .cone import APART, FREE_TO, SLIDING, solve_cone
 from .layout import MOST_ROWS, MU_DYNAMIC, MU_STATIC, OPEN, SLIP, STICK, TANGENTS, Machines
-from .reals import ONE, ZERO, World, fill, get, get_int, put, put_int, real, tolerance
+from .onset import admissible, align_onsets
+from .reals import ONE, TWO, ZERO, World, fill, get, get_int, put, put_int, real, tolerance
 from .rows import first_row, law, n_active, n_rows, pair_of, times_W
 
 _LATER = tolerance(1e-4, 1e-3)  # change of accelerations that decides, part of the largest
@@ -77,6 +78,40 @@ def presses_itself_in(m: Machines, s: World):
 
 
 @wp.func
+def has_no_load(m: Machines, s: World, i: int):
+    """Whether the normal force of a closed pair had come to zero at the end of the step: redundant
+    contacts share a load, so they lose it together.
+    """
+    closed = get_int(s, m[0].c.mode_before + i) != OPEN
+    return closed and get(s, m[0].c.value + 2 * i) <= TWO * get(s, m[0].z.slack)
+
+
+@wp.func
+def all_hold(m: Machines, s: World, b: int, x: int, moves: real):
+    """Whether everything at rest can stay so: the modes then. If not, the modes are as before.
+
+    Asked first, because several modes may be consistent where contacts are redundant; and with the
+    forces that the motion will have.
+    """
+    for k in range(n_active(m, s)):
+        if get_int(s, m[0].c.fixed + k) == APART:
+            put_int(s, m[0].c.mode + pair_of(m, s, k), OPEN)
+    holds = admissible(m, s, b)
+    n = n_rows(m, s)
+    for k in range(n_active(m, s)):
+        if get_int(s, m[0].c.fixed + k) == APART:
+            normal = first_row(m, s, k + 1) - 1
+            holds = holds and get(s, b + normal) + times_W(m, s, n, normal, x) >= -moves
+    for k in range(n_active(m, s)):
+        if not holds and get_int(s, m[0].c.fixed + k) == APART:
+            i = pair_of(m, s, k)
+            put_int(s, m[0].c.mode + i, STICK)
+            if get_int(s, m[0].c.mark + i) == 0:
+                put_int(s, m[0].c.mode + i, SLIP)
+    return holds
+
+
+@wp.func
 def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
     """Settle the modes of closed contacts, which come marked `STICK` (at rest) or `SLIP`.
 
@@ -90,7 +125,6 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
     b = m[0].c.impulse
     x = m[0].c.force
     most = carry_on(m, s, b)
-    moves = _MOVES * most
     suspicious = presses_itself_in(m, s)
     for k in range(count):
         i = pair_of(m, s, k)
@@ -102,13 +136,19 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
             put(s, m[0].c.mu + k, law(m, s, i, MU_STATIC))
             if i == gives_way:
                 put(s, m[0].c.mu + k, (ONE - _LATER) * law(m, s, i, MU_DYNAMIC))
-        if i == lets_go:
+        if i == lets_go or (lets_go >= 0 and has_no_load(m, s, i)):
             put_int(s, m[0].c.fixed + k, APART)
-    fill(s, x, n, ZERO)
     fill(s, m[0].c.floor, count, ZERO)
+    flags = int(CONSISTENT)
+    if suspicious:
+        flags += SUSPICIOUS
+        fill(s, x, n, ZERO)
+    elif all_hold(m, s, b, x, _MOVES * most):
+        return flags
     solved = bool(False)
     for _ in range(_RETRIES):
         solved = solve_cone(m, s, b, x)
+        moves = wp.max(_MOVES, real(10.0) * get(s, m[0].z.unsolved)) * most
         again = bool(False)
         for k in range(count):
             i = pair_of(m, s, k)
@@ -144,9 +184,7 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
                 put_int(s, m[0].c.mode + i, STICK)
         if not again:
             break
-    flags = int(0)
-    if solved:
-        flags = CONSISTENT
-    if suspicious or not solved:
-        flags += SUSPICIOUS
+    align_onsets(m, s, b, gives_way)
+    if not solved:
+        flags = int(SUSPICIOUS)
     return flags

@@ -34,6 +34,14 @@ class Outer:
     qfrc_fluid: wp.uint64
     actuator_force: wp.uint64
     energy: wp.uint64
+    # tendons, if some of them have constraints
+    n_tendons: int
+    integrate: wp.uint64  # mj_integratePos
+    tendon_functions: wp.array(dtype=wp.uint64)  # that find their Jacobians at a configuration
+    tendon_first: wp.array(dtype=int)  # where the row of each begins in ten_J, and the end
+    tendon_freedom: wp.array(dtype=int)
+    ten_J: wp.uint64
+    ten_length: wp.uint64
 
 
 @wp.struct

@@ -24,7 +24,7 @@ from .contacts import (
     velocity_at,
     world_point,
 )
-from .layout import MU_DYNAMIC, MU_STATIC, OPEN, TOO_MANY_CONTACTS, Machines
+from .layout import MU_DYNAMIC, MU_STATIC, OPEN, RUNNING, TOO_MANY_CONTACTS, Machines
 from .outer import call, peek, peek3, peek_int, poke
 from .parts import (
     CYLINDER,
@@ -50,6 +50,7 @@ from .reals import (
     put_int,
     quat,
     real,
+    vec2,
     vec3,
 )
 
@@ -57,6 +58,7 @@ _CROSS = wp.constant(real(1e-3))  # sine of the angle from which on edges cross
 _LEAST_MARGIN, _MOST_MARGIN = wp.constant(real(1e-3)), wp.constant(real(0.05))  # [m]
 _AHEAD = wp.constant(real(4.0))  # steps for which one look suffices
 _SAFETY = wp.constant(real(1.25))
+_NARROWER = wp.constant(12)  # times
 _TOUCHES = wp.constant(real(1e-10))  # a new pair that is so near touches [m]
 
 
@@ -310,14 +312,35 @@ def look_around(m: Machines, s: World, t: real):
     put(s, m[0].z.looked, t)
     travel = _SAFETY * (speed + get(s, m[0].z.rise) * _AHEAD * h) * _AHEAD * h
     margin = wp.clamp(travel, _LEAST_MARGIN, _MOST_MARGIN)
+    for i in range(m[0].pairs.count):
+        put_int(s, m[0].c.mark + i, 0)
+    # Where more is near than there is room for, one looks less far, and again sooner.
+    for _ in range(_NARROWER):
+        if find_pairs(m, s, t, margin):
+            break
+        margin = HALF * margin
+        forget_new(m, s)
     put(s, m[0].z.margin, margin)
+    return renew(m, s, t)
+
+
+@wp.func
+def forget_new(m: Machines, s: World):
+    put_int(s, m[0].z.status, RUNNING)
+    for i in range(m[0].shapes.first_pair, m[0].pairs.count):
+        if get_int(s, m[0].c.mark + i) >= 2:
+            m[0].pairs.kind[i] = NOTHING
+        put_int(s, m[0].c.mark + i, 0)
+
+
+@wp.func
+def find_pairs(m: Machines, s: World, t: real, margin: real):
+    """Mark the pairs of all that is nearer than the margin; whether there is room for them."""
     for g in range(m[0].shapes.count):
         poke(m[0].shapes.geom_margin, g, HALF * margin)
     for body in range(m[0].tree.n_links):
         poke(m[0].shapes.body_margin, body, HALF * margin)  # MuJoCo adds the two
     call(m[0].shapes.collision, m[0].outer.model, m[0].outer.data)
-    for i in range(m[0].pairs.count):
-        put_int(s, m[0].c.mark + i, 0)
     for c in range(peek_int(m[0].shapes.n_contacts, 0)):
         at = m[0].shapes.contacts + wp.uint64(c * m[0].shapes.contact_size)
         geoms = at + wp.uint64(m[0].shapes.at_geom)
@@ -331,8 +354,10 @@ def look_around(m: Machines, s: World, t: real):
             a = side_of(m, s, one, middle + half, -n)
             b = side_of(m, s, two, middle - half, n)
             pair_up(m, s, a, b, n, t)
+            if get_int(s, m[0].z.status) == TOO_MANY_CONTACTS:
+                return False
             give_friction(m, s, at)
-    return renew(m, s, t)
+    return True
 
 
 @wp.func
@@ -341,11 +366,18 @@ def give_friction(m: Machines, s: World, at: wp.uint64):
     for i in range(m[0].shapes.first_pair, m[0].pairs.count):
         if get_int(s, m[0].c.mark + i) == 2:
             put_int(s, m[0].c.mark + i, 3)
-            m[0].pairs.rows[i] = wp.min(peek_int(at + wp.uint64(m[0].shapes.at_dim), 0), 3)
+            friction = at + wp.uint64(m[0].shapes.at_friction)
             if m[0].shapes.own_friction != 0:
-                mu = peek(at + wp.uint64(m[0].shapes.at_friction), 0)
-                m[0].law[0, i, MU_STATIC] = mu
-                m[0].law[0, i, MU_DYNAMIC] = mu
+                m[0].law[0, i, MU_STATIC] = peek(friction, 0)
+                m[0].law[0, i, MU_DYNAMIC] = peek(friction, 0)
+            mu = m[0].law[0, i, MU_STATIC]
+            rows = peek_int(at + wp.uint64(m[0].shapes.at_dim), 0)
+            m[0].pairs.rows[i] = rows
+            if rows > 3:
+                if mu > ZERO:
+                    m[0].pairs.twist[i] = vec2(peek(friction, 2) / mu, peek(friction, 3) / mu)
+                else:
+                    m[0].pairs.rows[i] = 3
 
 
 @wp.func

@@ -10,6 +10,7 @@ import warp as wp
 from .layout import Machines
 from .reals import ZERO, World, fill, get, put, put3, put_quat, quat, real, vec3
 
+_SOON = wp.constant(wp.float64(1e-5))  # over which changes along the motion are taken [s]
 _CALL = """
 #if !defined(__CUDA_ARCH__)
 ((void (*)(const void*, void*))f)((const void*)model, (void*)data);
@@ -17,8 +18,22 @@ _CALL = """
 """
 
 
+_INTEGRATE = """
+#if !defined(__CUDA_ARCH__)
+((void (*)(const void*, double*, const double*, double))f)(
+    (const void*)model, (double*)qpos, (const double*)qvel, dt);
+#endif
+"""
+
+
 @wp.func_native(snippet=_CALL)
 def call(f: wp.uint64, model: wp.uint64, data: wp.uint64): ...
+
+
+@wp.func_native(snippet=_INTEGRATE)
+def _integrate(
+    f: wp.uint64, model: wp.uint64, qpos: wp.uint64, qvel: wp.uint64, dt: wp.float64
+): ...
 
 
 @wp.func_native(snippet="return (wp::float64)((double*)address)[i];")
@@ -54,15 +69,47 @@ def is_outer(m: Machines):
 
 
 @wp.func
+def put_configuration(m: Machines, s: World):
+    for i in range(m[0].tree.nq):
+        _poke(m[0].outer.qpos, i, wp.float64(get(s, m[0].at.q + i)))
+
+
+@wp.func
+def tendon_velocity(m: Machines, s: World, i: int):
+    """How fast tendon i becomes longer."""
+    o = m[0].outer
+    rate = real(0.0)
+    for e in range(o.tendon_first[i], o.tendon_first[i + 1]):
+        rate += peek(o.ten_J, e) * get(s, m[0].at.v + o.tendon_freedom[e])
+    return rate
+
+
+@wp.func
+def bend_tendons(m: Machines, s: World):
+    """How fast the velocities of tendons change if v does not: from a little later and earlier."""
+    o = m[0].outer
+    fill(s, m[0].at.tendon_bias, o.n_tendons, ZERO)
+    for turn in range(2):
+        way = _SOON * wp.float64(1 - 2 * turn)
+        put_configuration(m, s)
+        _integrate(o.integrate, o.model, o.qpos, o.qvel, way)
+        for i in range(o.tendon_functions.shape[0]):
+            call(o.tendon_functions[i], o.model, o.data)
+        for i in range(o.n_tendons):
+            part = tendon_velocity(m, s, i) * real(wp.float64(0.5) / way)
+            put(s, m[0].at.tendon_bias + i, get(s, m[0].at.tendon_bias + i) + part)
+
+
+@wp.func
 def ask(m: Machines, s: World):
     """Poses, velocities, mass matrix and forces at the state y."""
     o = m[0].outer
-    nq = m[0].tree.nq
     nv = m[0].tree.nv
-    for i in range(nq):
-        _poke(o.qpos, i, wp.float64(get(s, m[0].at.q + i)))
     for i in range(nv):
         _poke(o.qvel, i, wp.float64(get(s, m[0].at.v + i)))
+    if o.n_tendons > 0:
+        bend_tendons(m, s)
+    put_configuration(m, s)
     for i in range(o.na):
         _poke(o.act, i, wp.float64(get(s, m[0].z.y + m[0].z.n - o.na + i)))
     for i in range(o.functions.shape[0]):

@@ -54,19 +54,29 @@ _C = "wp::float64" if IS_DOUBLE else "wp::float32"
 _I = "wp::int32"
 
 
-@wp.func_native(snippet=f"return (({_C}*)s.x)[(size_t)i * s.pitch];")
+# On a processor the pitch is 1, and the compiler had better know: loops become vector instructions.
+_AT = """
+#if defined(__CUDA_ARCH__)
+{0}[(size_t)i * s.pitch]{1};
+#else
+{0}[i]{1};
+#endif
+"""
+
+
+@wp.func_native(snippet=_AT.format(f"return (({_C}*)s.x)", ""))
 def get(s: World, i: int) -> real: ...
 
 
-@wp.func_native(snippet=f"(({_C}*)s.x)[(size_t)i * s.pitch] = value;")
+@wp.func_native(snippet=_AT.format(f"(({_C}*)s.x)", " = value"))
 def put(s: World, i: int, value: real): ...
 
 
-@wp.func_native(snippet=f"return (({_I}*)s.k)[(size_t)i * s.pitch];")
+@wp.func_native(snippet=_AT.format(f"return (({_I}*)s.k)", ""))
 def get_int(s: World, i: int) -> int: ...
 
 
-@wp.func_native(snippet=f"(({_I}*)s.k)[(size_t)i * s.pitch] = value;")
+@wp.func_native(snippet=_AT.format(f"(({_I}*)s.k)", " = value"))
 def put_int(s: World, i: int, value: int): ...
 
 
@@ -137,11 +147,27 @@ def copy(s: World, to: int, a: int, n: int):
         put(s, to + i, get(s, a + i))
 
 
-@wp.func
+_ROWS = f"""
+#if defined(__CUDA_ARCH__)
+    const size_t d = s.pitch;
+#else
+    const size_t d = 1;
+#endif
+    {_C}* x = ({_C}*)s.x;
+"""
+
+
+@wp.func_native(
+    snippet=_ROWS
+    + """
+    auto* p = x + to * d;
+    const auto* q = x + a * d;
+    for (int i = 0; i < n; ++i) p[i * d] += factor * q[i * d];
+"""
+)
 def add_scaled(s: World, to: int, factor: real, a: int, n: int):
     """to += factor a."""
-    for i in range(n):
-        put(s, to + i, get(s, to + i) + factor * get(s, a + i))
+    ...
 
 
 @wp.func
@@ -150,12 +176,25 @@ def scale(s: World, to: int, factor: real, n: int):
         put(s, to + i, factor * get(s, to + i))
 
 
-@wp.func
-def dot(s: World, a: int, b: int, n: int):
-    total = real(0.0)
-    for i in range(n):
-        total += get(s, a + i) * get(s, b + i)
-    return total
+# Four sums at a time: a processor would else wait for each addition.
+@wp.func_native(
+    snippet=_ROWS
+    + f"""
+    const auto* p = x + a * d;
+    const auto* q = x + b * d;
+    {_C} t0 = 0, t1 = 0, t2 = 0, t3 = 0;
+    int i = 0;
+    for (; i + 3 < n; i += 4) {{
+        t0 += p[i * d] * q[i * d];
+        t1 += p[(i + 1) * d] * q[(i + 1) * d];
+        t2 += p[(i + 2) * d] * q[(i + 2) * d];
+        t3 += p[(i + 3) * d] * q[(i + 3) * d];
+    }}
+    for (; i < n; ++i) t0 += p[i * d] * q[i * d];
+    return (t0 + t1) + (t2 + t3);
+"""
+)
+def dot(s: World, a: int, b: int, n: int) -> real: ...
 
 
 @wp.func

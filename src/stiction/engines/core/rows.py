@@ -9,11 +9,9 @@ import warp as wp
 
 from .bonds import leave_out_bonds
 from .contacts import (
-    JOINT_FRICTION,
-    JOINT_LIMIT,
     contact_bias,
     contact_velocity,
-    is_of_joint,
+    is_of_number,
     place_contact,
     put_jacobian,
     put_turn,
@@ -21,6 +19,7 @@ from .contacts import (
     slide_along,
     spin,
 )
+from .coordinates import is_dry, is_limit, put_number_row
 from .layout import Machines
 from .reals import ONE, ZERO, World, dot, fill, get, get3, get_int, put, put_int, real
 from .tree import half_solve
@@ -126,9 +125,9 @@ def put_row(m: Machines, s: World, i: int, j: int, t: real, Y: int):
     bias = contact_bias(m, s, i, here, moves)
     made.velocity = u[axis]
     made.bias = bias[axis]
-    if is_of_joint(m[0].pairs.kind[i]):
-        if m[0].pairs.kind[i] == JOINT_LIMIT or j < last:
-            put(s, Y + m[0].tree.at_v[first], m[0].pairs.axes[i][0])
+    if is_of_number(m[0].pairs.kind[i]):
+        if is_limit(m[0].pairs.kind[i]) or j < last:
+            put_number_row(m, s, i, Y)
         return made
     direction = row(here.frame, axis)
     made.ground = wp.dot(direction, here.support)
@@ -165,9 +164,21 @@ def delassus(m: Machines, s: World):
             put(s, m[0].c.W + i * n + j, w)
             put(s, m[0].c.W + j * n + i, w)
     for k in range(n_active(m, s)):
-        if m[0].pairs.kind[pair_of(m, s, k)] == JOINT_FRICTION:
+        if is_dry(m[0].pairs.kind[pair_of(m, s, k)]):
             r = first_row(m, s, k + 1) - 1
             put(s, m[0].c.W + r * n + r, ONE)
+
+
+@wp.func
+def told_at(rows: int, j: int):
+    """Where row j of a contact stands in what is told of it: sliding, then the normal. Spin and
+    rolling are not told: -1.
+    """
+    if j == rows - 1:
+        return wp.min(j, 2)
+    if j < 2:
+        return j
+    return -1
 
 
 @wp.func

@@ -25,7 +25,7 @@ from .reals import (
     vec2,
     vec3,
 )
-from .rows import first_row, n_active, pair_of
+from .rows import first_row, n_active, pair_of, told_at
 from .step import (
     act_on_contacts,
     kinetic,
@@ -246,8 +246,11 @@ def write_sample(m: Machines, s: World):
     for k in range(n_active(m, s)):
         pair = pair_of(m, s, k)
         begin = first_row(m, s, k)
-        for j in range(first_row(m, s, k + 1) - begin):
-            m[0].samples[w, i, to + 4 * pair + 1 + j] = get(s, m[0].c.force + begin + j)
+        rows = first_row(m, s, k + 1) - begin
+        for j in range(rows):
+            if told_at(rows, j) >= 0:
+                f = get(s, m[0].c.force + begin + j)
+                m[0].samples[w, i, to + 4 * pair + 1 + told_at(rows, j)] = f
     if m[0].opt.compliant != 0:
         write_compliance(m, s, to)
 

@@ -11,8 +11,11 @@ from .reals import ZERO, World, copy, fill, get, get_int, put, put_int, real, to
 from .rows import activate, build_rows, first_row, n_active, pair_of
 from .step import act_on_contacts, correct, put_rate
 
-# Slower than this a contact comes to rest when another does [m/s]: in the plane, in space.
-TOGETHER, TOGETHER_IN_SPACE = tolerance(1e-7, 1e-4), tolerance(3e-6, 1e-3)
+# Slower than this a contact comes to rest when another does [m/s].
+TOGETHER = tolerance(1e-7, 1e-4)
+# Likewise in space, and after an impact [m/s]: the direction of so slow a slip tells nothing of
+# where it will go, its acceleration does.
+REST_IN_SPACE = tolerance(3e-6, 1e-3)
 
 
 @wp.func
@@ -77,10 +80,10 @@ def settle(m: Machines, s: World):
                 speed += get(s, m[0].c.velocity + r) * get(s, m[0].c.velocity + r)
             speed = wp.sqrt(speed)
             slow = REST
-            if stops >= 0:
+            if normal - begin > 1 and (stops >= 0 or not fresh):
+                slow = REST_IN_SPACE
+            elif stops >= 0:
                 slow = TOGETHER
-                if normal - begin > 1:
-                    slow = TOGETHER_IN_SPACE
             if speed <= slow or (i == stops and normal - begin == 1):
                 put_int(s, m[0].c.mode + i, STICK)
             else:

@@ -15,9 +15,10 @@ import warp as wp
 
 from .algebra import cholesky, free_direction, solve_cholesky
 from .forces import spread_unknowns
-from .layout import MU_STATIC, SLIP, STICK, Machines
+from .layout import MOST_ROWS, OPEN, SLIP, STICK, Machines
 from .oblique import first_root
 from .reals import (
+    EPSILON,
     HALF,
     INFINITY,
     ONE,
@@ -25,7 +26,9 @@ from .reals import (
     TWO,
     ZERO,
     World,
+    add_scaled,
     copy,
+    dot,
     fill,
     get,
     get_int,
@@ -33,11 +36,12 @@ from .reals import (
     real,
     tolerance,
 )
-from .rows import first_row, law, n_active, pair_of
+from .rows import first_row, n_active, pair_of
 
 _SLACK = tolerance(1e-9, 1e-4)  # part of F by which forces may leave their cones: rounding
 _CENTRED = tolerance(1e-16, 1e-8)  # the square of Newton's decrement that ends the search
 _NEWTON = wp.constant(60)
+_SEARCH = wp.constant(400)  # steps of the search for a beginning
 _STEEPER = wp.constant(real(10.0))
 
 
@@ -55,6 +59,7 @@ class Sharing:
     step: int
     change: int
     z: int
+    before: int  # λ before the last step
 
 
 @wp.func
@@ -72,6 +77,7 @@ def sharing_slots(m: Machines, size: int, directions: int):
     o.gradient = x + 2 * size
     o.step = x + 3 * size + 1
     o.z = x + 4 * size + 2
+    o.before = x + 5 * size + 3
     return o
 
 
@@ -80,21 +86,24 @@ def margin(m: Machines, s: World, k: int, first: int, x: int):
     """How far the force of the k-th contact, at x + first, is inside its cone: > 0 inside."""
     i = pair_of(m, s, k)
     rows = first_row(m, s, k + 1) - first_row(m, s, k)
+    if get_int(s, m[0].c.mode + i) == OPEN:
+        return INFINITY
     if get_int(s, m[0].c.mode + i) == SLIP or rows == 1:
         return get(s, x + first)
     f_n = get(s, x + first + rows - 1)
     rub = real(0.0)
     for j in range(rows - 1):
         rub += get(s, x + first + j) * get(s, x + first + j)
-    return law(m, s, i, MU_STATIC) * f_n - wp.sqrt(rub)
+    return get(s, m[0].c.mu + k) * f_n - wp.sqrt(rub)
 
 
 @wp.func
 def unknowns_of(m: Machines, s: World, k: int):
     """How many unknowns the k-th contact has."""
-    if get_int(s, m[0].c.mode + pair_of(m, s, k)) == STICK:
+    mode = get_int(s, m[0].c.mode + pair_of(m, s, k))
+    if mode == STICK:
         return first_row(m, s, k + 1) - first_row(m, s, k)
-    return 1
+    return int(mode == SLIP)
 
 
 @wp.func
@@ -111,6 +120,8 @@ def least_margin(m: Machines, s: World, x: int):
 def add_barrier(m: Machines, s: World, o: Sharing, k: int, first: int, n: int):
     """Gradient and Hessian of -log of what is inside, in the n directions."""
     count = unknowns_of(m, s, k)
+    if count == 0:
+        return
     normal = first + count - 1
     f_n = get(s, o.at + normal)
     if count == 1:
@@ -121,7 +132,7 @@ def add_barrier(m: Machines, s: World, o: Sharing, k: int, first: int, n: int):
                 to = o.H + a * n + b
                 put(s, to, get(s, to) + g * get(s, o.N + b * o.m + normal) / f_n)
         return
-    mu = law(m, s, pair_of(m, s, k), MU_STATIC)
+    mu = get(s, m[0].c.mu + k)
     mu2 = mu * mu
     inside = mu2 * f_n * f_n
     for j in range(count - 1):
@@ -150,13 +161,15 @@ def reach(m: Machines, s: World, o: Sharing):
     first = int(0)
     for k in range(n_active(m, s)):
         count = unknowns_of(m, s, k)
+        if count == 0:
+            continue
         f = get(s, o.at + first + count - 1)
         d = get(s, o.change + first + count - 1)
         if count == 1:
             if d < ZERO:
                 least = wp.min(least, -f / d)
         else:
-            mu = law(m, s, pair_of(m, s, k), MU_STATIC)
+            mu = get(s, m[0].c.mu + k)
             q0 = mu * mu * f * f
             q1 = mu * mu * f * d
             q2 = mu * mu * d * d
@@ -192,7 +205,10 @@ def newton_share(m: Machines, s: World, o: Sharing, n: int, norm: real, pull: re
         first += unknowns_of(m, s, k)
     for a in range(n):
         put(s, o.step + a, -get(s, o.gradient + a))
-    cholesky(s, o.H, n, TINY)
+    largest = real(0.0)
+    for a in range(n):
+        largest = wp.max(largest, get(s, o.H + a * n + a))
+    cholesky(s, o.H, n, EPSILON * largest + TINY)
     solve_cholesky(s, o.H, n, o.step)
     decrement = real(0.0)
     fill(s, o.change, o.m, ZERO)
@@ -216,8 +232,10 @@ def raise_normals(m: Machines, s: World, o: Sharing, to: int, by: real):
     """Add to all normal forces."""
     first = int(0)
     for k in range(n_active(m, s)):
-        first += unknowns_of(m, s, k)
-        put(s, to + first - 1, get(s, to + first - 1) + by)
+        count = unknowns_of(m, s, k)
+        first += count
+        if count > 0:
+            put(s, to + first - 1, get(s, to + first - 1) + by)
 
 
 @wp.func
@@ -235,7 +253,7 @@ def find_inside(m: Machines, s: World, o: Sharing):
     raised = raised - ONE  # 1 + 2 + 4 + …
     fill(s, o.z, n, ZERO)
     pull = real(1.0)
-    for _ in range(_NEWTON):
+    for _ in range(_SEARCH):
         decrement = newton_share(m, s, o, n, ZERO, pull)
         now = raised + get(s, o.z + o.d)
         if now < -_SLACK:
@@ -250,8 +268,28 @@ def find_inside(m: Machines, s: World, o: Sharing):
 
 
 @wp.func
+def as_before(m: Machines, s: World, o: Sharing):
+    """Begin with the forces nearest to those of the last time: λ = λ₀ + N Nᵀ (λ' - λ₀)."""
+    copy(s, o.at, m[0].c.unknown, o.m)
+    first = int(0)
+    for k in range(n_active(m, s)):
+        count = unknowns_of(m, s, k)
+        rows = first_row(m, s, k + 1) - first_row(m, s, k)
+        before = m[0].c.shared + MOST_ROWS * pair_of(m, s, k) + rows - count
+        for j in range(count):
+            put(s, o.change + first + j, get(s, before + j) - get(s, o.at + first + j))
+        first += count
+    for a in range(o.d):
+        N = o.N + a * o.m
+        add_scaled(s, o.at, dot(s, N, o.change, o.m), N, o.m)
+
+
+@wp.func
 def share_forces(m: Machines, s: World, size: int, rank: int):
-    """Choose the forces of contacts whose equations have such a rank; `excess` if none will do."""
+    """Choose the forces of contacts whose equations have such a rank; `excess` if none will do.
+
+    Coefficients of friction are in `mu`.
+    """
     put(s, m[0].z.excess, ZERO)
     if rank == size:
         return
@@ -264,8 +302,11 @@ def share_forces(m: Machines, s: World, size: int, rank: int):
         return
     for a in range(o.d):
         free_direction(s, m[0].c.A, size, rank, m[0].c.beta, a, o.N + a * size)
-    copy(s, o.at, m[0].c.unknown, size)
+    as_before(m, s, o)
     raise_normals(m, s, o, o.at, _SLACK * o.F)
+    if least_margin(m, s, o.at) <= ZERO:
+        copy(s, o.at, m[0].c.unknown, size)
+        raise_normals(m, s, o, o.at, _SLACK * o.F)
     if least_margin(m, s, o.at) <= ZERO:
         now = find_inside(m, s, o)
         if now > _SLACK:
@@ -275,8 +316,17 @@ def share_forces(m: Machines, s: World, size: int, rank: int):
             return
     norm = ONE / (o.F * o.F)
     for _ in range(_NEWTON):
-        if newton_share(m, s, o, o.d, norm, ZERO) < _CENTRED:
+        copy(s, o.before, o.at, size)
+        decrement = newton_share(m, s, o, o.d, norm, ZERO)
+        if not (decrement < INFINITY):  # on the very bound
+            copy(s, o.at, o.before, size)
+            break
+        if decrement < _CENTRED:
             break
     raise_normals(m, s, o, o.at, -_SLACK * o.F)
     copy(s, m[0].c.unknown, o.at, size)
     spread_unknowns(m, s)
+    for k in range(n_active(m, s)):
+        begin = first_row(m, s, k)
+        to = m[0].c.shared + MOST_ROWS * pair_of(m, s, k)
+        copy(s, to, m[0].c.force + begin, first_row(m, s, k + 1) - begin)

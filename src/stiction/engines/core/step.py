@@ -17,6 +17,7 @@ from .layout import (
     DAMPING_LOSS,
     FRICTION_LOSS,
     IMPACT_LOSS,
+    MU_STATIC,
     SLIP,
     SUPPORT_WORK,
     Machines,
@@ -47,6 +48,7 @@ from .reals import (
 from .rows import (
     build_rows,
     first_row,
+    law,
     look,
     n_active,
     n_rows,
@@ -123,7 +125,8 @@ def act_on_contacts(m: Machines, s: World, looked_at: bool):
     for k in range(n_active(m, s)):
         follow_slip(m, s, k)
         slides = slides or get_int(s, m[0].c.mode + pair_of(m, s, k)) == SLIP
-    rank = contact_forces(m, s)
+        put(s, m[0].c.mu + k, law(m, s, pair_of(m, s, k), MU_STATIC))
+    rank = contact_forces(m, s, m[0].c.free)
     if looked_at or slides:
         share_forces(m, s, list_equations(m, s), rank)
     accelerate(m, s)

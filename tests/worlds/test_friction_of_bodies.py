@@ -1,0 +1,112 @@
+"""Friction between bodies, spinning and rolling: closed forms."""
+
+import numpy as np
+import pytest
+
+from stiction.mujoco import RigidLaw
+from worlds.drive import FLOOR, G, drive
+
+PLASTIC = RigidLaw(mu_static=0.5)
+CUBE = (
+    '<body name="{name}" pos="{x} 0 {z}"><freejoint/>'
+    '<geom type="box" size="{s} {s} {h}" mass="{m}"/></body>'
+)
+
+
+def cube(name, x, z, s, h, m):
+    return CUBE.format(name=name, x=x, z=z, s=s, h=h, m=m)
+
+
+@pytest.mark.parametrize(("push", "together"), [(0.99, True), (1.01, False)])
+def test_a_block_on_a_block_goes_along_until_friction_is_used_up(push, together):
+    """Pulled by F on frictionless ground, both go with F / (m₁ + m₂) as long as the upper block
+    needs no more than μ g; beyond that it gets μ g, the lower one (F - μ m₂ g) / m₁.
+    """
+    m1, m2, mu = 2.0, 1.0, 0.3
+    F = push * mu * G * (m1 + m2)
+    lower = '<body name="low" pos="0 0 .1"><joint type="slide" axis="1 0 0"/>'
+    lower += f'<geom type="box" size="1 .5 .1" mass="{m1}"/></body>'
+    upper = cube("up", 0, 0.3, 0.1, 0.1, m2)
+    motor = f'<actuator><motor joint="j" gear="{F}" ctrllimited="false"/></actuator>'
+    lower = lower.replace("<joint ", '<joint name="j" ')
+    run = drive(lower + upper, until=0.2, law=RigidLaw(mu_static=mu), extra=motor, ctrl=1.0)
+    a1 = a2 = F / (m1 + m2)
+    if not together:
+        a1, a2 = (F - mu * m2 * G) / m1, mu * G
+    np.testing.assert_allclose(run.v[:2], [0.2 * a1, 0.2 * a2], rtol=1e-8)
+
+
+def test_ten_boxes_stand_on_each_other_and_do_not_creep():
+    boxes = "".join(cube(f"b{i}", 0.01 * (i % 3), 0.1 + 0.2 * i, 0.1, 0.1, 1) for i in range(10))
+    run = drive(FLOOR + boxes, until=10.0, law=PLASTIC, room=128, max_events=20)
+    q = run.q.reshape(10, 7)
+    assert np.abs(q[:, 2] - (0.1 + 0.2 * np.arange(10))).max() < 1e-12
+    assert np.abs(q[:, 0] - 0.01 * (np.arange(10) % 3)).max() < 1e-12
+
+
+@pytest.mark.parametrize("condim", [4, 6])
+def test_a_spinning_ball_stops_as_its_friction_of_spin_says(condim):
+    """The torque is that coefficient times the weight: ω falls evenly to zero."""
+    mu, spin, r, omega = 0.6, 0.01, 0.1, 5.0
+    geom = f'<geom type="sphere" size="{r}" mass="1" condim="{condim}"'
+    geom += f' friction="{mu} {spin} .001"/>'
+    floor = FLOOR.replace("/>", f' friction="{mu} {spin} .001"/>')
+    law = RigidLaw()
+    stop = omega * 0.4 * r * r / (spin * G)
+    half = drive(
+        f'{floor}<body pos="0 0 {r}"><freejoint/>{geom}</body>',
+        until=stop / 2, v=[0, 0, 0, 0, 0, omega], law=law,
+    )  # fmt: skip
+    np.testing.assert_allclose(half.v[5], omega / 2, rtol=1e-8)
+    after = drive(
+        f'{floor}<body pos="0 0 {r}"><freejoint/>{geom}</body>',
+        until=1.5 * stop, v=[0, 0, 0, 0, 0, omega], law=law,
+    )  # fmt: skip
+    assert np.abs(after.v).max() < 1e-12
+    np.testing.assert_allclose(after.events()[-1, 0], stop, rtol=1e-7)
+
+
+def test_a_rolling_ball_stops_where_its_friction_of_rolling_says():
+    """Rolling without slip under a rolling torque M: v̇ = -(5/7) M / (m r). MuJoCo's cone holds all
+    friction together, (f / μ)² + (M / c)² ≤ N²: what slows the ball down is taken from it.
+    """
+    r, c, v = 0.1, 0.002, 0.5
+    geom = f'<geom type="sphere" size="{r}" mass="1" condim="6" friction="1 .005 {c}"/>'
+    floor = FLOOR.replace("/>", f' friction="1 .005 {c}"/>')
+    a = 0.0
+    for _ in range(20):
+        a = 5 / 7 * c * G / r * np.sqrt(1 - (a / G) ** 2)
+    run = drive(
+        f'{floor}<body pos="0 0 {r}"><freejoint/>{geom}</body>',
+        until=1.2 * v / a, v=[v, 0, 0, 0, v / r, 0], law=RigidLaw(),
+    )  # fmt: skip
+    np.testing.assert_allclose(run.q[0], v * v / (2 * a), rtol=1e-6)
+    assert np.abs(run.v).max() < 1e-10
+
+
+def test_a_cylinder_rolls_down_a_slope():
+    """v̇ = (2/3) g sin α while tan α < 3 μ."""
+    tilt = 0.3
+    floor = f'<geom type="plane" size="9 9 .1" euler="0 {tilt} 0"/>'
+    n = np.array([np.sin(tilt), 0, np.cos(tilt)])
+    body = f'<body pos="{0.1 * n[0]} 0 {0.1 * n[2]}" euler="{np.pi / 2} 0 0"><freejoint/>'
+    body += '<geom type="cylinder" size=".1 .2" mass="1"/></body>'
+    run = drive(floor + body, until=1.0, law=PLASTIC)
+    speed = 2 / 3 * G * np.sin(tilt)
+    np.testing.assert_allclose(np.linalg.norm(run.v[:3]), speed, rtol=1e-7)
+
+
+def test_a_cube_is_held_where_friction_just_bears_its_weight():
+    """Two jaws press with N each: held as 2 μ N ≥ m g."""
+    mu, m = 0.4, 0.5
+    N = 1.001 * m * G / (2 * mu)
+    jaw = (
+        '<body pos="{x} 0 1"><joint name="{n}" type="slide" axis="{a} 0 0"/>'
+        '<geom type="box" size=".02 .05 .05" mass="1"/></body>'
+    )
+    bodies = jaw.format(x=-0.07, n="l", a=1) + jaw.format(x=0.07, n="r", a=-1)
+    bodies += '<body pos="0 0 1"><freejoint/>'
+    bodies += f'<geom type="box" size=".05 .03 .03" mass="{m}"/></body>'
+    motors = f'<actuator><motor joint="l" gear="{N}"/><motor joint="r" gear="{N}"/></actuator>'
+    run = drive(bodies, until=0.5, law=RigidLaw(mu_static=mu), extra=motors, ctrl=1.0)
+    assert abs(run.q[4] - 1.0) < 1e-12
