@@ -4,9 +4,11 @@ from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 
 from stiction._base.errors import InputError
+from stiction.identify import identify_logs, validate
 from stiction.identify.kinds import axis, sliding, tosses
 from stiction.identify.kinds.axis import AxisSetup
 from stiction.identify.kinds.sliding import SlidingSetup, stretch
@@ -30,6 +32,23 @@ def test_axis_gives_its_parameters_back(rng):
     for p, truth in zip(found.parameters.values(), (95.0, 200.0, 20.0, -3.0), strict=True):
         assert p.value == pytest.approx(truth, rel=0.01, abs=0.05)
         assert abs(p.value - truth) < 5 * p.std
+
+
+def test_other_records_judge_the_numbers(rng, tmp_path):
+    """A record like the first agrees and is foretold to its noise; a heavier axis is named."""
+    logs = []
+    for name, factor in (("a", 1.0), ("b", 1.0), ("heavier", 1.05)):
+        table = axis_table(rng)
+        columns = {**table.columns, "f": factor * table.columns["f"]}
+        logs.append(tmp_path / f"{name}.csv")
+        pd.DataFrame(columns).to_csv(logs[-1], index=False)
+    found = identify_logs(logs[:1], AXIS)
+    same, other = (validate(found, [log], AXIS) for log in logs[1:])
+    assert max(abs(z) for z in same.apart.values()) < 3.5
+    assert same.warnings == []
+    assert same.foretold["force_rms"] == pytest.approx(found.residual_rms, rel=0.2)
+    assert other.apart["M"] > 3.5
+    assert "M differs between the records" in other.warnings[0]
 
 
 def test_axis_with_outliers(rng):

@@ -1,5 +1,8 @@
 """Whole robots from joint logs: the regressor, bodies that stay real, and virtual logs."""
 
+from pathlib import Path
+from typing import NamedTuple
+
 import jax.numpy as jnp
 import mujoco
 import numpy as np
@@ -7,11 +10,13 @@ import pandas as pd
 import pytest
 
 from stiction._base.errors import InputError
-from stiction.identify import identify_logs, read_setup
+from stiction.identify import Identification, export, identify_logs, read_setup
+from stiction.identify.kinds import robot as robots
 from stiction.identify.kinds.robot.identify import _base_parameters
 from stiction.identify.kinds.robot.inertia import body_parameters, log_cholesky, pseudo_inertia
 from stiction.identify.kinds.robot.regressor import chain_of, parameters_of, regressor
 from stiction.identify.kinds.robot.setup import RobotSetup
+from stiction.tables import read_table
 
 LEG = """
 <mujoco>
@@ -154,36 +159,50 @@ def guess(text: str, seed: int = 5) -> str:
     return spec.to_xml()
 
 
-@pytest.mark.parametrize(("text", "seconds"), [(LEG, 20.0), (arm(), 40.0)], ids=["leg", "arm"])
-def test_a_virtual_robot_is_found(text, seconds, tmp_path):
-    """Base parameters within 2 % of their reach, friction within 5 %, torques elsewhere within 3 %.
+ROBOTS = {"leg": (LEG, 20.0), "arm": (arm(), 40.0)}
 
-    Of a base parameter the reach is the torque that it makes: a small one beside large ones is
-    judged by what its error does to the torques.
-    """
-    model = mujoco.MjModel.from_xml_string(text)
-    n, random = model.nv, np.random.default_rng(3)
+
+class Found(NamedTuple):
+    """A virtual robot, its logs and what was identified from the first."""
+
+    text: str
+    truth: dict
+    setup: RobotSetup
+    folder: Path
+    identified: Identification
+
+
+@pytest.fixture(scope="module", params=ROBOTS)
+def robot(request, tmp_path_factory) -> Found:
+    folder = tmp_path_factory.mktemp(request.param)
+    text, seconds = ROBOTS[request.param]
+    n, random = mujoco.MjModel.from_xml_string(text).nv, np.random.default_rng(3)
     truth = {
         "armature": random.uniform(0.02, 0.1, n),
         "viscous": random.uniform(0.1, 0.5, n),
         "coulomb": random.uniform(0.2, 0.8, n),
         "offset": random.uniform(-0.2, 0.2, n),
     }
-    (tmp_path / "robot.xml").write_text(guess(text))
-    log, other = tmp_path / "log.csv", tmp_path / "other.csv"
-    virtual_log(text, truth, seconds=seconds, seed=1).to_csv(log, index=False)
-    virtual_log(text, truth, seconds=10.0, seed=2).to_csv(other, index=False)
+    (folder / "robot.xml").write_text(guess(text))
+    virtual_log(text, truth, seconds=seconds, seed=1).to_csv(folder / "log.csv", index=False)
+    virtual_log(text, truth, seconds=10.0, seed=2).to_csv(folder / "other.csv", index=False)
     setup = robot_setup(n, "robot.xml")
-    found = identify_logs([log], setup, tmp_path)
-    chain = chain_of(model)
-    joints = chain.joints
+    return Found(text, truth, setup, folder, identify_logs([folder / "log.csv"], setup, folder))
+
+
+def test_a_virtual_robot_is_found(robot):
+    """Base parameters within 2 % of their reach, friction within 5 %.
+
+    Of a base parameter the reach is that of the largest of its kind: a small one beside large ones
+    is judged by what its error does to the torques.
+    """
+    found, chain = robot.identified, chain_of(mujoco.MjModel.from_xml_string(robot.text))
     for name in ("viscous", "coulomb"):
-        for j, joint in enumerate(joints):
-            assert found.parameters[f"{joint}.{name}"].value == pytest.approx(
-                truth[name][j], rel=0.05
-            )
-    phi = np.concatenate([parameters_of(chain).ravel(), *(truth[t] for t in TERMS)])
-    base, _ = _base_parameters(chain, setup, phi)
+        for j, joint in enumerate(chain.joints):
+            value = found.parameters[f"{joint}.{name}"].value
+            assert value == pytest.approx(robot.truth[name][j], rel=0.05)
+    phi = np.concatenate([parameters_of(chain).ravel(), *(robot.truth[t] for t in TERMS)])
+    base, _ = _base_parameters(chain, robot.setup, phi)
     largest = {}
     for name, value in base.items():
         kind = name.rpartition(".")[2][0]  # a mass, a first moment, an inertia
@@ -197,21 +216,52 @@ def test_a_virtual_robot_is_found(text, seconds, tmp_path):
     for body in found.notes["bodies"].values():
         assert np.linalg.eigvalsh(pseudo_inertia(np.array(list(body.values())))).min() > 0
     assert found.notes["kept_aside_relative_error"] < 0.03
-    # Another motion, predicted with what was exported.
-    tau = _predicted_elsewhere(found, setup, text, other, tmp_path)
-    assert tau < 0.03
 
 
-def _predicted_elsewhere(found, setup, text, other, folder) -> float:
-    from stiction.identify.kinds.robot.identify import joint_rows
-    from stiction.tables import read_table
+def test_another_motion_is_foretold(robot):
+    """Within 3 % rms, by the validation; and its own fit agrees."""
+    table = read_table(robot.folder / "other.csv", robot.setup.units, robot.setup.columns)
+    missed = robots.validate([table], robot.setup, robot.folder, robot.identified)
+    assert missed["torque_relative"] < 0.03
+    assert max(missed.values()) < 0.06
 
-    chain = chain_of(mujoco.MjModel.from_xml_string(text))
-    rows = joint_rows(chain, read_table(other, setup.units, setup.columns), setup)
-    bodies = [list(b.values()) for b in found.notes["bodies"].values()]
-    own = [[found.parameters[f"{j}.{t}"].value for j in chain.joints] for t in TERMS]
-    phi = np.concatenate([np.ravel(bodies), np.ravel(own)])
-    return float(np.linalg.norm(rows.missed(phi)) / np.linalg.norm(rows.torque))
+
+def test_the_exported_model_moves_as_the_robot_does(robot):
+    """MuJoCo's inverse dynamics of the model that is written, at random states."""
+    made = export(robot.identified, robot.setup, "mujoco", folder=robot.folder)
+    assert made.replay.residuals["torque_rms"] == pytest.approx(
+        robot.identified.residual_rms, rel=1e-3
+    )
+    assert any("offset" in line for line in made.limits)
+    written = mujoco.MjModel.from_xml_string(made.text)
+    true = mujoco.MjModel.from_xml_string(robot.text)
+    true.dof_armature[:], true.dof_damping[:] = robot.truth["armature"], robot.truth["viscous"]
+    written.dof_frictionloss[:] = 0
+    q, v, a = np.random.default_rng(0).uniform(-1, 1, (3, 50, true.nv))
+    expected, got = inverse(true, q, v, a), inverse(written, q, v, a)
+    assert np.linalg.norm(got - expected) < 0.02 * np.linalg.norm(expected)
+    urdf = export(robot.identified, robot.setup, "urdf", folder=robot.folder).text
+    assert urdf.count("<inertial>") == written.nbody - 1
+    with pytest.raises(InputError, match="exported as mujoco or urdf"):
+        export(robot.identified, robot.setup, "drake", folder=robot.folder)
+
+
+def test_a_designed_motion_tells_more_within_its_limits(tmp_path):
+    (tmp_path / "robot.xml").write_text(LEG)
+    limits = {"max_position": 0.8, "max_speed": 3.0, "max_acceleration": 20.0, "seconds": 6.0}
+    found = robots.design_robot(robot_setup(3, "robot.xml", design=limits), tmp_path)
+    assert found.gain > 1.2  # in the mean over all directions
+    assert found.condition < found.usual_condition
+    assert np.abs(found.position).max() <= 0.8
+    assert np.abs(found.velocity).max() <= 3.0
+    assert np.abs(found.acceleration).max() <= 20.0
+    rate = np.gradient(found.position, found.time, axis=0)
+    np.testing.assert_allclose(rate[2:-2], found.velocity[2:-2], atol=0.02)
+    with pytest.raises(InputError, match=r"set `design\.max_position`"):
+        robots.design_robot(
+            robot_setup(3, "robot.xml", design={"max_speed": 1.0, "max_acceleration": 1.0}),
+            tmp_path,
+        )
 
 
 def test_a_joint_that_never_moved_is_named(tmp_path):

@@ -33,6 +33,9 @@ def identify(
     ),
     mass: Number = option(None, "M", "Mass of the body in that engine [kg]."),
     draws: int = option(0, "N", "Also draw N sets of parameters from what the data leave open."),
+    validate: Text = option(
+        None, "LOGS", "Judge the numbers on other records: a file, or a pattern in quotes."
+    ),
     print_setup: bool = flag("Print a setup guessed from the columns of LOG, to be corrected."),
 ) -> Answer:
     """Find stiffness, damping and friction, with error bars, from logs of motion and force.
@@ -41,6 +44,7 @@ def identify(
       stiction identify --setup single-point --simulate 3 --out bench
       stiction identify bench/test-*.csv --setup bench/setup.toml --plot
       stiction identify log.csv --setup test.toml --export mujoco --mass 2
+      stiction identify fit/*.csv --setup test.toml --validate 'other/*.csv'
       stiction identify --setup test.toml --design
       stiction identify --print-setup log.csv > test.toml
     """
@@ -67,7 +71,19 @@ def identify(
         return _design(chosen, folder, output)
     if online:
         return _online(logs or [], chosen, folder, output)
-    return _identify(logs, chosen, folder, (export, mass), draws)
+    return _identify(logs, chosen, folder, (export, mass), draws, _others(validate))
+
+
+def _others(pattern: str | None) -> list[Path]:
+    """The logs of a pattern; none without one."""
+    if pattern is None:
+        return []
+    path = Path(pattern)
+    found = [path] if path.exists() else sorted(Path(path.anchor or ".").glob(
+        str(path.relative_to(path.anchor)) if path.anchor else pattern))  # fmt: skip
+    if not found:
+        raise InputError(f"`--validate` must name logs, got '{pattern}', which none matches")
+    return found
 
 
 def _print_setup(logs: list[Path] | None) -> Answer:
@@ -100,8 +116,8 @@ def _contact(chosen, option: str):
     return chosen
 
 
-def _identify(logs, chosen, folder, export_to, draws: int) -> Answer:
-    from stiction.identify import check_export, export, identify_logs
+def _identify(logs, chosen, folder, export_to, draws: int, others: list[Path]) -> Answer:
+    from stiction.identify import check_export, export, identify_logs, validate
 
     (engine, mass), exported = export_to, None
     if engine is not None:
@@ -111,7 +127,10 @@ def _identify(logs, chosen, folder, export_to, draws: int) -> Answer:
         if engine is not None:
             tell(f"replaying in {engine}")
             exported = export(found, chosen, engine, mass=mass, folder=folder)
+        judged = validate(found, others, chosen, folder, tell=tell) if others else None
     result = found.to_json()
+    if judged is not None:
+        result["validation"] = judged.to_json()
     if exported is not None:
         result["export"] = exported.to_json()
     drawn = {n: x.tolist() for n, x in found.draws(draws).items()} if draws else {}
@@ -126,10 +145,10 @@ def _identify(logs, chosen, folder, export_to, draws: int) -> Answer:
             directory.csv("draws.csv", rows)
         return write_identification(found, chosen.title or chosen.kind, directory, exported)
 
-    return Answer(result, lambda: _show(found, chosen.title, exported), write)
+    return Answer(result, lambda: _show(found, chosen.title, exported, judged), write)
 
 
-def _show(found, title: str, exported) -> None:
+def _show(found, title: str, exported, judged) -> None:
     from stiction.report.identify import parameter_rows, test_statistics
 
     show_table(parameter_rows(found), title=title)
@@ -139,8 +158,21 @@ def _show(found, title: str, exported) -> None:
     say(f"residual {found.residual_rms:.4g} rms, condition number {found.condition:.3g}")
     for sentence in found.warnings:
         say(f"note: {sentence}")
+    for sentence in found.corrections:
+        say(f"allowed for: {sentence}")
     for sentence in found.caveats:
         say(f"taken for granted: {sentence}")
+    if judged is not None:
+        rows = [
+            {"parameter": n, "other records": _cell(judged.refitted[n].value),
+             "apart [standard errors]": f"{z:+.2f}"}
+            for n, z in judged.apart.items()
+        ]  # fmt: skip
+        show_table(rows, title="Other records, fitted alone")
+        for name, value in judged.foretold.items():
+            say(f"other records foretold: {name.replace('_', ' ')} {value:.4g}")
+        for sentence in judged.warnings:
+            say(f"note: {sentence}")
     if exported is None:
         return
     say(f"\n{exported.text}")
@@ -201,8 +233,10 @@ def _line(time: float, values: dict[str, float], std: dict[str, float]) -> str:
 
 
 def _design(chosen, folder, output: Output) -> Answer:
-    from stiction.identify import design_test
+    from stiction.identify import RobotSetup, design_test
 
+    if isinstance(chosen, RobotSetup):
+        return _design_robot(chosen, folder, output)
     contact = _contact(chosen, "--design")
     with working("searching for the best motion"):
         found = design_test(contact, folder)
@@ -215,6 +249,31 @@ def _design(chosen, folder, output: Output) -> Answer:
             say(f"motion: {output.directory.path / 'motion.csv'}")
 
     return Answer(found.to_json(), show, lambda d: write_design(found, contact.title, d))
+
+
+def _design_robot(chosen, folder, output: Output) -> Answer:
+    from stiction.identify import design_robot
+    from stiction.report.identify import write_robot_motion
+
+    with working("searching for the best motion"):
+        found = design_robot(chosen, folder)
+    told = found.to_json()
+
+    def show() -> None:
+        rows = [
+            {"joint": n, "from": f"{j['position'][0]:.3g}", "to": f"{j['position'][1]:.3g}",
+             "speed": f"{j['speed']:.3g}", "acceleration": f"{j['acceleration']:.3g}"}
+            for n, j in told["joints"].items()
+        ]  # fmt: skip
+        show_table(rows)
+        say(
+            f"errors {found.gain:.2g} times smaller than with the usual random motion;"
+            f" condition number {found.condition:.3g}, not {found.usual_condition:.3g}"
+        )
+        if output.directory is not None:
+            say(f"motion: {output.directory.path / 'motion.csv'}")
+
+    return Answer(told, show, lambda d: write_robot_motion(found, chosen.title, d))
 
 
 def _simulate(count: int, chosen, source: str, folder, output: Output) -> Answer:

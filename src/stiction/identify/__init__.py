@@ -36,6 +36,7 @@ from stiction.identify.fit.recursive import RecursiveLeastSquares
 from stiction.identify.guess import guess_setup
 from stiction.identify.kinds.contact import identify
 from stiction.identify.kinds.contact_setup import ContactSetup, WrenchNoise
+from stiction.identify.kinds.robot import RobotMotion, RobotSetup, design_robot
 from stiction.identify.recording import Recording, read_recording
 from stiction.identify.result import Identification, Parameter, Trace
 from stiction.identify.setups import (
@@ -45,6 +46,7 @@ from stiction.identify.setups import (
     read_setup,
     setup_names,
     setup_text,
+    validate,
 )
 
 __all__ = [
@@ -60,7 +62,12 @@ __all__ = [
     "Parameter",
     "Recording",
     "RecursiveLeastSquares",
+<<<<<<< HEAD
     "RigidMotion",
+=======
+    "RobotMotion",
+    "RobotSetup",
+>>>>>>> identify
     "Setup",
     "Trace",
     "VirtualTest",
@@ -71,6 +78,7 @@ __all__ = [
     "contact_model",
     "contact_region",
     "contacts_along",
+    "design_robot",
     "design_test",
     "export",
     "fit_regions",
@@ -88,6 +96,7 @@ __all__ = [
     "setup_text",
     "solve",
     "testbed_of",
+    "validate",
     "virtual_test",
     "write_log",
 ]

@@ -15,11 +15,12 @@ from scipy.spatial.transform import Rotation
 from stiction._base.errors import InputError
 from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.recording import Recording
+from stiction.tables.units import SI
 
 _BETTER = 0.4  # of the misfit as read: less, and the suspicion explains the log
 _CLOSE = 0.12  # relative: a ratio of noise levels this near to a unit's factor points to it
-FORCES = {"lbf": 4.4482216, "kgf": 9.80665, "kN": 1000.0, "mN": 1e-3}
-MOMENTS = {"lbf*in": 0.11298483, "lbf*ft": 1.3558179, "kgf*m": 9.80665, "N*mm": 1e-3}
+FORCES = {unit: SI["force"][unit] for unit in ("lbf", "kgf", "kN", "mN")}
+MOMENTS = {unit: SI["moment"][unit] for unit in ("lbf*in", "lbf*ft", "kgf*m", "N*mm", "kN*m")}
 
 Suspicion = tuple[str, Recording]
 Misfit = Callable[[Recording, float, float], float]
@@ -44,6 +45,13 @@ def suspicions(r: Recording, setup: ContactSetup) -> Iterator[Suspicion]:
         yield (
             f"moment looks like {unit}: factor {factor:.4g}; set units.moment",
             wrench(f, factor * m),
+        )
+    for unit, arm in (("lbf", "lbf*in"), ("lbf", "lbf*ft"), ("kgf", "kgf*m"), ("kN", "kN*m")):
+        factors = FORCES[unit], MOMENTS[arm]
+        yield (
+            f"the wrench looks like {unit} and {arm}: factors {factors[0]:.4g} and"
+            f" {factors[1]:.4g}; set units.force and units.moment",
+            wrench(factors[0] * f, factors[1] * m),
         )
     for name, order in (("order", _reordered), ("sense", _turned_back)):
         R = order(r.rotation, setup)

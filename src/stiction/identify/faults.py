@@ -18,8 +18,9 @@ _AT_RANGE = 0.999
 _DEEPEST = 10  # body sizes: plates on springs yield, but not by more than this
 _MOST_BAD = 0.3  # share of rows: more are no exception
 _STANDS_OUT = 12.0  # noise levels: far beyond what a smooth motion and noise give
-_FLAT = 8  # samples of a plateau
-_FLATTER = 0.4  # of the noise: white noise of eight samples is that even in 0.7 % of cases
+_SHARE_LOST = 0.015  # of the time by which one sensor ends before the other
+_FLAT = 8  # samples of a plateau, at least
+_BY_CHANCE = 1e-4  # probability that readings within a noise level of a value are so even
 _CHANNELS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 
@@ -130,6 +131,20 @@ def clean(recording: Recording, noise: Noise) -> tuple[Recording, list[str]]:
     return r, said
 
 
+def lost_frames(r: Recording) -> list[str]:
+    """A sentence where one sensor's clock ends early: rows lost while the row clock went on."""
+    spans = {"poses": float(np.ptp(r.pose_time)), "wrenches": float(np.ptp(r.wrench_time))}
+    short, long = sorted(spans, key=lambda n: spans[n])
+    missing = 1 - spans[short] / spans[long]
+    if missing < _SHARE_LOST:
+        return []
+    return [
+        f"{short} of '{r.name}' last {spans[short]:.4g} s, {long} {spans[long]:.4g} s: if both ran"
+        f" together, {100 * missing:.1f} % of the {short} were lost while `time` went on; give the"
+        " sensor's own time stamps"
+    ]
+
+
 def _poses(r: Recording, keep: np.ndarray) -> Recording:
     parts = ("pose_time", "position", "rotation", "twist", "acceleration")
     kept = {n: getattr(r, n)[keep] for n in parts if getattr(r, n) is not None}
@@ -156,6 +171,8 @@ def _standing_out(x: Float[np.ndarray, "n k"]) -> Bool[np.ndarray, " n"]:
 
 def _plateau(values: np.ndarray, noise: float) -> np.ndarray:
     """Samples of a run at the channel's extreme that scatters far less than its noise."""
+    from scipy.stats import chi2
+
     out = np.zeros(len(values), dtype=bool)
     if noise <= 0 or np.ptp(values) < 20 * noise:
         return out
@@ -168,7 +185,9 @@ def _plateau(values: np.ndarray, noise: float) -> np.ndarray:
         near = np.abs(x - level) < noise
         edges = np.flatnonzero(np.diff(np.concatenate([[0], near.astype(int), [0]])))
         for a, b in zip(edges[::2], edges[1::2], strict=True):
-            if b - a >= _FLAT and np.std(x[a:b]) < _FLATTER * noise:
+            # Chosen for being near the level, they scatter by no more than an even spread there.
+            even = 3 * (b - a) * np.var(x[a:b]) / noise**2
+            if b - a >= _FLAT and chi2.cdf(even, b - a - 1) < _BY_CHANCE:
                 out[a:b] = True
     return out
 

@@ -75,6 +75,7 @@ class Identification:
         condition: Condition number of the weighted regression, columns of equal length.
         warnings: Plain sentences on what is wrong.
         caveats: Plain sentences on what was taken for granted and the data could not tell.
+        corrections: Plain sentences on what the data found wrong with the setup; allowed for.
         method: How it was found.
         confidence: Of the intervals.
         surfaces: Names, for the columns of traces.
@@ -94,6 +95,7 @@ class Identification:
     method: str
     confidence: float = 0.95
     caveats: list[str] = field(default_factory=list)
+    corrections: list[str] = field(default_factory=list)
     surfaces: tuple[str, ...] = ()
     traces: list[Trace] = field(default_factory=list)
     tests: list[dict[str, Any]] = field(default_factory=list)
@@ -136,6 +138,7 @@ class Identification:
             "condition": self.condition,
             "warnings": self.warnings,
             "caveats": self.caveats,
+            "corrections": self.corrections,
             "method": self.method,
             "confidence": self.confidence,
             "touched": {t.name: touched_rows(t, self.surfaces) for t in self.traces},

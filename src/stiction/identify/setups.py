@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from pydantic import ValidationError
 
 from stiction._base.errors import InputError, unknown
@@ -24,9 +25,10 @@ from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.kinds.impacts import ImpactSetup
 from stiction.identify.kinds.rollouts.export import export_rollouts
 from stiction.identify.recording import Recording, read_recording
-from stiction.identify.result import Identification
+from stiction.identify.result import Identification, Parameter
 from stiction.tables import Table, read_table
 
+_APART = 3.5  # standard errors between two records that are more than chance
 LIBRARY = Path(__file__).parent / "library"
 
 Logs = Sequence[str | Path]
@@ -65,6 +67,8 @@ class Kind(NamedTuple):
         read: From logs on disk and a setup to what `identify` takes.
         identify: From that and the setup to an `Identification`.
         export: From an `Identification` to an engine's words, where there are any.
+        validate: From other data, the setup, its folder and an `Identification` to how well those
+            data are foretold, where there is such a thing.
         has_folder: Whether `identify` also takes the setup's folder and says what it does.
     """
 
@@ -72,20 +76,33 @@ class Kind(NamedTuple):
     read: Callable[[Logs, Any], Any]
     identify: Callable[..., Identification]
     export: Callable[..., Export] | None = None
+    validate: Callable[..., dict[str, float]] | None = None
     has_folder: bool = False
 
 
 KINDS = {
     "contact": Kind(ContactSetup, _recordings, contact.identify, export_contact, has_folder=True),
-    "axis": Kind(axis.AxisSetup, _one_table, axis.identify),
+    "axis": Kind(axis.AxisSetup, _one_table, axis.identify, validate=axis.validate),
     "sliding": Kind(sliding.SlidingSetup, _one_table, sliding.identify),
     "impacts": Kind(ImpactSetup, _tables_of_directory, impacts.identify),
     "impact-pairs": Kind(impact_pairs.ImpactPairSetup, _one_table, impact_pairs.identify),
     "tosses": Kind(tosses.TossSetup, _one_table, tosses.identify),
     "rollouts": Kind(
-        rollouts.RolloutSetup, _tables, rollouts.identify, export_rollouts, has_folder=True
+        rollouts.RolloutSetup,
+        _tables,
+        rollouts.identify,
+        export_rollouts,
+        rollouts.validate,
+        has_folder=True,
     ),
-    "robot": Kind(robot.RobotSetup, _tables, robot.identify, has_folder=True),
+    "robot": Kind(
+        robot.RobotSetup,
+        _tables,
+        robot.identify,
+        robot.export_robot,
+        robot.validate,
+        has_folder=True,
+    ),
 }
 
 
@@ -144,6 +161,66 @@ def identify_logs(
     if kind.has_folder:
         return kind.identify(data, setup, folder, tell=tell)
     return kind.identify(data, setup)
+
+
+class Validation(NamedTuple):
+    """What other records say of fitted numbers.
+
+    Attributes:
+        foretold: Errors of predictions of the other records, by name.
+        refitted: Parameters of the other records alone.
+        apart: Difference of the two fits, in standard errors of both together, by parameter.
+        warnings: Plain sentences.
+    """
+
+    foretold: dict[str, float]
+    refitted: dict[str, Parameter]
+    apart: dict[str, float]
+    warnings: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        refitted = {n: p.to_json() for n, p in self.refitted.items()}
+        return {**self._asdict(), "refitted": refitted}
+
+
+def validate(
+    found: Identification,
+    logs: Logs,
+    setup: Setup,
+    folder: Path = Path(),
+    *,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Validation:
+    """Judge fitted numbers on records of their own: foretell them, and fit them alone.
+
+    Args:
+        found: From `identify_logs`, with the same setup.
+        logs: Other records.
+        setup: From `read_setup`.
+        folder: The setup's folder.
+        tell: Called with what is being done.
+    """
+    kind = KINDS[setup.kind]
+    foretold = {}
+    if kind.validate is not None:
+        tell("foretelling other records")
+        foretold = kind.validate(kind.read(logs, setup), setup, folder, found)
+    tell("fitting other records alone")
+    other = identify_logs(logs, setup, folder, tell=tell).parameters
+    apart = {}
+    for name, p in found.parameters.items():
+        q = other.get(name)
+        if q is None or not p.std or not q.std or p.value is None or q.value is None:
+            continue
+        apart[name] = float((q.value - p.value) / np.hypot(p.std, q.std))
+    far = {n: z for n, z in apart.items() if abs(z) > _APART}
+    said = [
+        f"{name} differs between the records by {abs(z):.1f} standard errors: something changes"
+        " from record to record that the intervals do not hold"
+        for name, z in far.items()
+    ]
+    return Validation(foretold, other, apart, said)
 
 
 def export(

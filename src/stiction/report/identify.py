@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stiction.identify import ContactSetup, DesignedTest, Export, Identification, Trace, write_log
+from stiction.identify import (
+    ContactSetup,
+    DesignedTest,
+    Export,
+    Identification,
+    RobotMotion,
+    Trace,
+    write_log,
+)
 from stiction.report.charts import Chart, Line, Panel
 from stiction.report.charts.chart import spans_where
 from stiction.report.figures import COLORS, add_figures, new_figure
@@ -34,6 +42,8 @@ def write_identification(
     report.table(parameter_rows(found))
     for sentence in found.warnings:
         report.text(f"Note: {sentence}.")
+    for sentence in found.corrections:
+        report.text(f"Allowed for: {sentence}.")
     for sentence in found.caveats:
         report.text(f"Taken for granted: {sentence}.")
     if "nuisances" in found.notes:
@@ -321,6 +331,29 @@ def write_design(found: DesignedTest, title: str, directory: OutputDirectory) ->
         f" {100 * found.wanted_error:g} %. The largest force is {found.force:.3g} N."
     )
     report.table(design_rows(found))
+    add_figures(report, directory, {"motion": (chart, "One cycle, to be repeated")})
+    return directory.page(report)
+
+
+def write_robot_motion(found: RobotMotion, title: str, directory: OutputDirectory) -> Path:
+    """Write a robot's proposed motion, a figure and the report."""
+    names = [f"{what}_{joint}" for what in ("q", "v") for joint in found.joints]
+    columns = np.column_stack([found.time, found.position, found.velocity])
+    rows = [dict(zip(("t", *names), row, strict=True)) for row in columns.tolist()]
+    directory.csv("motion.csv", rows)
+    directory.json("design.json", found.to_json())
+
+    def lines(values: np.ndarray) -> list[Line]:
+        return [Line(n, values[:, j]) for j, n in enumerate(found.joints)]
+
+    panels = [Panel("position", lines(found.position)), Panel("speed", lines(found.velocity))]
+    report = Report(f"Excitation: {title or 'robot'}")
+    report.text(
+        f"Errors are {found.gain:.2g} times smaller than with the usual random motion within the"
+        f" same limits; condition number {found.condition:.3g} instead of"
+        f" {found.usual_condition:.3g}."
+    )
+    chart = Chart(found.time, panels)
     add_figures(report, directory, {"motion": (chart, "One cycle, to be repeated")})
     return directory.page(report)
 

@@ -10,8 +10,16 @@ SI = {
     "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
     "length": {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254},
     "angle": {"rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180},
-    "force": {"N": 1.0, "mN": 1e-3, "uN": 1e-6, "kN": 1e3, "lbf": 4.4482216152605},
-    "moment": {"N*m": 1.0, "N*mm": 1e-3, "mN*m": 1e-3, "lbf*in": 0.1129848290276167},
+    "force": {"N": 1.0, "mN": 1e-3, "uN": 1e-6, "kN": 1e3, "lbf": 4.4482216152605, "kgf": 9.80665},
+    "moment": {
+        "N*m": 1.0,
+        "N*mm": 1e-3,
+        "mN*m": 1e-3,
+        "kN*m": 1e3,
+        "lbf*in": 0.1129848290276167,
+        "lbf*ft": 1.3558179483314004,
+        "kgf*m": 9.80665,
+    },
 }
 # unit -> its quantity and its size in SI
 _KNOWN = {unit: (kind, size) for kind, units in SI.items() for unit, size in units.items()}
@@ -29,8 +37,8 @@ class Units(Fields):
     time: Literal["s", "ms", "us", "ns"] = "s"
     length: Literal["m", "cm", "mm", "um", "in"] = "m"
     angle: Literal["rad", "mrad", "deg"] = "rad"
-    force: Literal["N", "mN", "uN", "kN", "lbf"] = "N"
-    moment: Literal["N*m", "N*mm", "mN*m", "lbf*in"] = "N*m"
+    force: Literal["N", "mN", "uN", "kN", "lbf", "kgf"] = "N"
+    moment: Literal["N*m", "N*mm", "mN*m", "kN*m", "lbf*in", "lbf*ft", "kgf*m"] = "N*m"
 
 
 def split_label(label: str) -> tuple[str, str | None]:

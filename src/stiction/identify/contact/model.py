@@ -23,7 +23,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._base.arrays import AnyArray, Array, Bool, Float
+from stiction._base.arrays import AnyArray, Array, ArrayLike, Bool, Float
 from stiction.identify.contact.calibration import Calibration, small_turn
 from stiction.identify.contact.geometry import BodyState, Candidates, candidates, skew
 from stiction.identify.contact.plates import FlatPlates
@@ -223,10 +223,13 @@ def columns(
     found: Candidates,
     loaded: Bool[Array, "n_plates n_points"],
     bristles: Bristles | None = None,
+    blur: Float[ArrayLike, ""] = 0.0,
 ) -> Float[Array, "6 n_linear"]:
     """The matrix A of one sample (ma 12, 20, 23): force above, moment about the reference below.
 
-    Only the nonlinear part of `theta` is read.
+    Only the nonlinear part of `theta` is read. `blur` is the variance of the slip's noise, each way
+    [m²/s²]: in the mean it shortens the direction of slip by the part blur / 2 v², which is made
+    up for.
     """
     motion = model.calibration.moved(motion)
     weight = loaded.astype(found.depth.dtype)
@@ -234,7 +237,8 @@ def columns(
     rate = found.depth_rate * weight
     n = jnp.broadcast_to(found.normal[:, None, :], found.slip.shape)
     # The floor keeps the direction finite where nothing slides; it fades friction out there.
-    speed = jnp.sqrt(jnp.sum(found.slip**2, axis=-1) + model.slip_floor**2)
+    square = jnp.sum(found.slip**2, axis=-1)
+    speed = jnp.sqrt(jnp.maximum(square - blur, square / 2) + model.slip_floor**2)
     slides = np.array([float(model.materials[i].slides) for i in model.material_of])
     t = -found.slip / speed[..., None] * slides[:, None, None]
     push = n + model.plate_values("mu", theta)[:, None, None] * t

@@ -28,6 +28,7 @@ _WORDS = {
     "moment_rms": "moment {:.4g} N·m rms",
     "position_mean_m": "mean error {:.4g} m",
     "rotation_mean_deg": "{:.3g}°",
+    "torque_rms": "torque {:.4g} rms",
 }
 
 
@@ -67,29 +68,32 @@ class Export:
         surfaces: By name (of the material, where surfaces share one).
         text: What to paste, for all surfaces.
         replay: The log with the engine's contact.
+        missing: What the engine cannot express at all.
     """
 
     engine: str
     surfaces: Mapping[str, ExportedSurface]
     text: str
     replay: Replay
+    missing: tuple[str, ...] = ()
 
     @property
     def limits(self) -> list[str]:
         """What the engine cannot express, each once; with its surface's name if not of all."""
         own = [set(s.limits) for s in self.surfaces.values()]
-        common = set.intersection(*own)
+        common = set.intersection(*own) if own else set()
         lines = [
             line if line in common else f"{name}: {line}"
             for name, s in self.surfaces.items()
             for line in s.limits
         ]
-        return list(dict.fromkeys(lines))
+        return list(dict.fromkeys([*self.missing, *lines]))
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
         return {
             "engine": self.engine,
+            "text": self.text,
             "surfaces": {
                 n: {"parameters": s.parameters, "limits": s.limits, "snippet": s.snippet}
                 for n, s in self.surfaces.items()

@@ -41,13 +41,15 @@ class Average:
         covariance: Of both.
         probability: That each group of nuisances is off, by name.
         best: The likeliest hypothesis.
-        alone: Covariance of the parameters if one group were surely off, by name.
+        clean: Covariance of the parameters if no group were off but the declared ones.
+        alone: The same if one group were surely off, by name.
     """
 
     change: Float[np.ndarray, " n"]
     covariance: Float[np.ndarray, "n n"]
     probability: dict[str, float]
     best: frozenset[str]
+    clean: Float[np.ndarray, "p p"]
     alone: dict[str, Float[np.ndarray, "p p"]]
 
 
@@ -104,14 +106,20 @@ def average(
         """Covariance of the parameters, these nuisances free."""
         return base + G[:, on] @ C @ G[:, on].T
 
+    def of_all(spread: np.ndarray) -> np.ndarray:
+        """A covariance with zeros for what the data do not know."""
+        out = np.zeros((p, p))
+        out[np.ix_(seen, seen)] = spread
+        return out
+
     none = posterior(frozenset())
-    clean = _variances(asked, spread_of(none[0], none[2]))
+    unsuspecting = spread_of(none[0], none[2])
+    clean = _variances(asked, unsuspecting)
     told, odds, alone = np.isfinite(clean), {}, {}
     for name in names:
         on, _, C, _, occam = posterior(frozenset({name}))
         spread = spread_of(on, C)
-        alone[name] = np.zeros((p, p))
-        alone[name][np.ix_(seen, seen)] = spread
+        alone[name] = of_all(spread)
         dearest = np.max(_variances(asked, spread)[told] / clean[told], initial=1.0)
         cost = np.exp(occam - none[4]) * dearest  # of a clean log, for odds of 1
         odds[name] = np.log(min(SUSPICION, 2 * PRICE / cost))
@@ -155,7 +163,7 @@ def average(
     covariance = np.einsum("s,sij->ij", w, np.array(spreads))
     covariance += np.einsum("s,si,sj->ij", w, apart, apart)
     likely = {g: sum(x for s, x in weights.items() if g in s) / total for g in names}
-    return Average(mean, covariance, likely, best, alone)
+    return Average(mean, covariance, likely, best, of_all(unsuspecting), alone)
 
 
 def _variances(wanted: np.ndarray, covariance: np.ndarray) -> np.ndarray:

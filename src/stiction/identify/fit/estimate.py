@@ -17,6 +17,7 @@ from stiction.identify.fit.regression import Regression, Rows, regress
 from stiction.identify.fit.samples import ContactProblem, Samples
 
 _UNUSUAL = 2.5  # tolerances beyond which a correction is remarked on
+_LIKELY = 0.5  # probability from which a group is said to be off
 _GRID = 40  # break-away stretches tried
 
 
@@ -37,7 +38,8 @@ class Estimate:
         nuisance_std: Their standard errors.
         off: The groups of them that the fit took for off.
         probability: That each group is off.
-        alone: Covariance of theta if one group were surely off, by its name.
+        clean: Covariance of theta if no group were off but those declared.
+        alone: The same if one group were surely off, by its name.
         spacing: Of the knots, where the paths were fitted too [s].
         converged: Whether the fit settled.
     """
@@ -54,6 +56,7 @@ class Estimate:
     nuisance_std: Float[np.ndarray, " q"]
     off: frozenset[str] = frozenset()
     probability: dict[str, float] = field(default_factory=dict)
+    clean: np.ndarray | None = None
     alone: dict[str, np.ndarray] = field(default_factory=dict)
     spacing: float | None = None
     converged: bool = True
@@ -148,6 +151,15 @@ def far_warnings(nuisances: Nuisances, found: Estimate) -> list[str]:
         if g.name in found.off and np.any(np.abs(z) > _UNUSUAL * g.tolerance):
             out.append(f"the fit needs an unusual {sentence(g, z, std)}; check the setup")
     return out
+
+
+def corrections(nuisances: Nuisances, found: Estimate) -> list[str]:
+    """What the data found wrong with the setup, and was allowed for."""
+    return [
+        sentence(g, found.nuisances[g.place], found.nuisance_std[g.place])
+        for g in nuisances.groups
+        if g.name in found.off and found.probability.get(g.name, 0.0) > _LIKELY
+    ]
 
 
 def nuisance_notes(nuisances: Nuisances, found: Estimate) -> dict[str, Any]:

@@ -111,6 +111,7 @@ def estimate_jointly(
         nuisance_std=np.sqrt(np.diag(spread)[p:]),
         off=off,
         probability=told.probability,
+        clean=told.clean,
         alone=told.alone,
         spacing=spacing,
         converged=bool(found.converged),

@@ -17,6 +17,7 @@ the jump is forgotten.
 import csv
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import equinox as eqx
@@ -36,53 +37,56 @@ from stiction.identify.contact.parameters import (
     wanted_values,
 )
 from stiction.identify.kinds.contact_setup import ContactSetup
-from stiction.identify.path.coordinates import motion_of
+from stiction.identify.path.coordinates import motion_of, rodrigues
 from stiction.identify.recording import Recording, interpolate, recording
 from stiction.tables import Table, is_number
 
 _STREAM = Path("stream")
-
-
+_ALL = slice(None)
 _BLOCK = 2  # windows of rows in a block
 _FEWEST = 8  # blocks before an estimate is given
 _RECENT = 12  # blocks that are compared with those before
 _JUMP, _LEAST_JUMP = 5.0, 0.01  # standard errors, and part of the value, that are a change
-_LOOK_EVERY = 4  # blocks
+_LOOK_EVERY = 6  # blocks
 _MEMORY = 1024  # blocks that are kept
 _MARGIN = 3.0  # standard deviations within which a sample is in doubt
 _GAP = 2.5  # mean steps of a window: a longer one is a gap
-_CHUNK = 256  # rows that are judged by one estimate
+_CHUNK = 2048  # rows that are judged by one estimate
+_LEAST_TRACE = 0.0  # of a turn that coordinates about a middle orientation serve: 120°
 _SI = {"k": "stiffness", "c": "damping", "alpha": "dissipation", "mu": "friction"}
 
 
 @eqx.filter_jit
-def _rows(model, theta, known, windows, weights, step, reach, wrench, noise):
-    """Columns by every second pose and by those between, weighted; and which rows are sure."""
-    positions, rotations = windows
+def _rows(model, theta, known, center, motions, step, quiet, reach, wrench, noise):
+    """Columns by every second pose and by those between, weighted; and which rows are sure.
 
-    def one(positions, rotations, step, wrench):
-        center = rotations[rotations.shape[0] // 2]
-        C = jnp.einsum("ji,njk->nik", center, rotations)
-        axial = jnp.stack(
-            [C[:, 2, 1] - C[:, 1, 2], C[:, 0, 2] - C[:, 2, 0], C[:, 1, 0] - C[:, 0, 1]], axis=-1
-        )
-        g = axial / (1 + jnp.trace(C, axis1=1, axis2=2))[:, None]
-        x = jnp.concatenate([positions, g], axis=1)
-        all_, even, odd = (motion_of(center, w[0] @ x, w[1] @ x / step) for w in weights)
+    `motions` are coordinates and rates (per sample) in the middle of each window, by all its poses,
+    by every second and by those between; `quiet` is the noise of such a rate.
+    """
+
+    def one(motions, step, wrench):
+        all_, even, odd = (motion_of(center, x, v / step) for x, v in motions)
         found = find_contacts(model, theta, all_)
         pressed = jnp.sum((wrench[:3] / noise[:3]) ** 2) > 16.0
         on = jnp.where(known, carrying(model, theta, found), found.touching & pressed)
-        speed_noise = reach * jnp.linalg.norm(weights[0][1]) / step
+        speed_noise = reach * quiet / step
         brink = found.near & (jnp.abs(found.depth) < _MARGIN * reach)
-        slow = jnp.sqrt(jnp.sum(found.slip**2, axis=-1)) < _MARGIN * speed_noise
+        slow = jnp.sqrt(jnp.sum(found.slip**2, axis=-1)) < _MARGIN * speed_noise[0]
         sure = ~jnp.any(brink | (on & slow))
         A, Z = (
-            columns(model, theta, m, find_contacts(model, theta, m), on) / noise[:, None]
-            for m in (even, odd)
+            columns(model, theta, m, find_contacts(model, theta, m), on, blur=s**2) / noise[:, None]
+            for m, s in ((even, speed_noise[1]), (odd, speed_noise[2]))
         )
-        return A, Z, wrench / noise, jnp.any(on) & sure
+        w = wrench / noise
+        return Z.T @ A + A.T @ Z, (A + Z).T @ w, jnp.any(on) & sure
 
-    return jax.vmap(one)(positions, rotations, step, wrench)
+    return jax.vmap(one)(motions, step, wrench)
+
+
+@cache
+def _limit(freedom: int) -> float:
+    """Standard errors of a jump, scatter being known from few blocks."""
+    return float(student.ppf(1 - norm.sf(_JUMP), max(freedom, 1)))
 
 
 def _polynomial(at: Float[np.ndarray, " n"], width: int) -> Float[np.ndarray, "2 width"]:
@@ -95,6 +99,37 @@ def _polynomial(at: Float[np.ndarray, " n"], width: int) -> Float[np.ndarray, "2
     out = np.zeros((2, width))
     out[:, (at + width // 2).astype(int)] = np.linalg.pinv(powers)[:2]
     return out
+
+
+class _Blocks:
+    """Sums over blocks of rows, the newest last, at most `_MEMORY` of them."""
+
+    def __init__(self, p: int):
+        self._M, self._y, self._end = (np.zeros((2 * _MEMORY, *k)) for k in ((p, p), (p,), ()))
+        self._first = self._last = 0
+
+    def __len__(self) -> int:
+        return self._last - self._first
+
+    def append(self, M: np.ndarray, y: np.ndarray, end: float) -> None:
+        """Add a block that ends at a time; the oldest goes if there are too many."""
+        if self._last == len(self._M):
+            self.keep(_MEMORY - 1)
+            for store in (self._M, self._y, self._end):
+                store[: len(self)] = store[self._first : self._last]
+            self._first, self._last = 0, len(self)
+        self._M[self._last], self._y[self._last], self._end[self._last] = M, y, end
+        self._last += 1
+        self.keep(_MEMORY)
+
+    def keep(self, newest: int) -> None:
+        """Forget all but the newest blocks."""
+        self._first = max(self._first, self._last - newest)
+
+    def part(self, which: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """M, y and end of some blocks."""
+        rows = slice(self._first, self._last)
+        return self._M[rows][which], self._y[rows][which], self._end[rows][which]
 
 
 class OnlineIdentifier:
@@ -128,12 +163,13 @@ class OnlineIdentifier:
         half = self._width // 2
         at = np.arange(-half, half + 1.0)
         chosen = (at, at[at % 2 == half % 2], at[at % 2 != half % 2])
-        self._weights = tuple(jnp.asarray(_polynomial(a, self._width)) for a in chosen)
+        self._weights = np.array([_polynomial(a, self._width) for a in chosen])
+        self._quiet = np.linalg.norm(self._weights[:, 1], axis=1)
         self._forgetting = setup.method.forgetting
         self._buffer: deque = deque(maxlen=self._width)
         p = len(model.linear_names)
         self._open = (np.zeros((p, p)), np.zeros(p), 0, 0.0)  # the block that is being filled
-        self._blocks: deque = deque(maxlen=_MEMORY)
+        self._blocks = _Blocks(p)
         self._closed = 0
         self.names = wanted_names(model)
         self.samples = 0  # that were judged
@@ -179,36 +215,50 @@ class OnlineIdentifier:
         if old:
             before = (np.array(x) for x in zip(*old[-(self._width - 1) :], strict=True))
             new = tuple(np.concatenate(pair) for pair in zip(before, new, strict=True))
-        time, position, rotation, wrench = new
-        count = len(time) - self._width + 1
+        self._judge(*new)
+
+    def _judge(self, time, position, rotation, wrench) -> None:
+        """Take in the windows of some rows."""
+        width, half = self._width, self._width // 2
+        count = len(time) - width + 1
         if count < 1:
             return
+        center = rotation[len(rotation) // 2]
+        turned = np.einsum("ij,nij->n", center, rotation)
+        if turned.min() < _LEAST_TRACE and count > 1:
+            # Coordinates serve turns of less than half a circle: each half of the windows alone.
+            cut = count // 2
+            for rows in (slice(0, cut + width - 1), slice(cut, None)):
+                self._judge(time[rows], position[rows], rotation[rows], wrench[rows])
+            return
+        x = np.concatenate([position, rodrigues(center, rotation)], axis=1)
+        windows = np.lib.stride_tricks.sliding_window_view(x, width, axis=0)
+        # (all, even, odd) × (value, rate) × window × coordinate
+        motions = np.einsum("nkw,abw->abnk", windows, self._weights, optimize=True)
+        step = (time[width - 1 :] - time[:count]) / (width - 1)
+        middle = slice(half, half + count)
+        theta = self._estimate(_ALL)
         # Padded to few lengths, for each of which the rows are compiled once.
-        padded = 1 << (count - 1).bit_length()
-        pick = np.minimum(np.arange(padded), count - 1)[:, None] + np.arange(self._width)
-        middle = pick[:, self._width // 2]
-        step = (time[pick[:, -1]] - time[pick[:, 0]]) / (self._width - 1)
-        theta = self._estimate(list(self._blocks)) if self._blocks else None
-        A, Z, w, sure = (
-            np.asarray(x)[:count]
-            for x in _rows(
+        pick = np.minimum(np.arange(1 << (count - 1).bit_length()), count - 1)
+        M, y, sure = (
+            np.asarray(out)[:count]
+            for out in _rows(
                 self._model,
-                jnp.asarray(np.zeros(len(self._open[1])) if theta is None else theta),
+                np.zeros(len(self._open[1])) if theta is None else theta,
                 theta is not None,
-                (position[pick], rotation[pick]),
-                self._weights,
-                step,
+                center,
+                [(value[pick], rate[pick]) for value, rate in motions],
+                step[pick],
+                self._quiet,
                 self._reach,
-                wrench[middle],
+                wrench[middle][pick],
                 self._noise,
             )
         )
         # A window across a gap has no rate.
-        longest = np.diff(time[pick[:count]], axis=1).max(axis=1)
-        sure = sure & (longest < _GAP * step[:count])
-        M = np.einsum("nij,nik->njk", Z, A) + np.einsum("nij,nik->njk", A, Z)
-        y = np.einsum("nij,ni->nj", A + Z, w)
-        self._gather(M[sure], y[sure], time[middle[:count]][sure])
+        gaps = np.lib.stride_tricks.sliding_window_view(np.diff(time), width - 1).max(axis=1)
+        sure = sure & (gaps < _GAP * step)
+        self._gather(M[sure], y[sure], time[middle][sure])
 
     def _gather(self, M: np.ndarray, y: np.ndarray, time: np.ndarray) -> None:
         """Add rows to the open block, and close it whenever it is full."""
@@ -225,81 +275,78 @@ class OnlineIdentifier:
             self.samples += n
             M, y, time = M[n:], y[n:], time[n:]
             if self._open[2] == size:
-                self._blocks.append(self._open)
+                self._blocks.append(*self._open[:2], self._open[3])
                 self._open = (np.zeros_like(sum_M), np.zeros_like(sum_y), 0, 0.0)
                 self._look_for_a_change()
 
-    def _weighted(self, blocks: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        fade = self._forgetting ** (_BLOCK * self._width * np.arange(len(blocks))[::-1])
-        M, y = (np.array([b[i] for b in blocks]) for i in (0, 1))
+    def _weighted(self, which: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        M, y, _ = self._blocks.part(which)
+        fade = self._forgetting ** (_BLOCK * self._width * np.arange(len(M))[::-1])
         return fade, M, y
 
-    def _estimate(self, blocks: list) -> np.ndarray | None:
+    def _estimate(self, which: slice) -> np.ndarray | None:
         """The parameters of some blocks, or None while these do not determine them."""
-        if len(blocks) < min(_FEWEST, len(self._open[1]) + 1):
+        fade, M, y = self._weighted(which)
+        if len(M) < min(_FEWEST, len(self._open[1]) + 1):
             return None
-        fade, M, y = self._weighted(blocks)
-        total = np.einsum("b,bij->ij", fade, M)
+        total = np.tensordot(fade, M, 1)
         size = np.sqrt(np.abs(np.diag(total)))
         if np.any(size == 0) or np.linalg.cond(total / np.outer(size, size)) > 1e10:
             return None
         return np.linalg.solve(total, fade @ y)
 
-    def _spread(self, blocks: list, theta: np.ndarray) -> np.ndarray:
+    def _spread(self, which: slice, theta: np.ndarray) -> np.ndarray:
         """Covariance of the parameters, blocks as independent units."""
-        fade, M, y = self._weighted(blocks)
-        g = fade[:, None] * (y - np.einsum("bij,j->bi", M, theta))
-        inverse = np.linalg.inv(np.einsum("b,bij->ij", fade, M))
-        n, p = len(blocks), len(theta)
+        fade, M, y = self._weighted(which)
+        g = fade[:, None] * (y - M @ theta)
+        inverse = np.linalg.inv(np.tensordot(fade, M, 1))
+        n, p = len(M), len(theta)
         return inverse @ (g.T @ g) @ inverse.T * (n / max(n - p, 1))
 
-    def _told(self, blocks: list) -> tuple[np.ndarray, np.ndarray]:
+    def _told(self, which: slice) -> tuple[np.ndarray, np.ndarray]:
         """The wanted parameters and their covariance."""
-        theta = self._estimate(blocks)
+        theta = self._estimate(which)
         if theta is None:
             nothing = np.full(len(self.names), np.nan)
             return nothing, np.diag(nothing)
         none = np.zeros(len(self._model.materials))
         J = jacobian_of_wanted(self._model, theta, none)
-        return np.asarray(wanted_values(self._model, theta, none)), J @ self._spread(
-            blocks, theta
-        ) @ J.T
+        spread = J @ self._spread(which, theta) @ J.T
+        return np.asarray(wanted_values(self._model, theta, none)), spread
 
     def _look_for_a_change(self) -> None:
         """Compare the newest blocks with those before; forget these if a parameter jumped."""
-        blocks = list(self._blocks)
         self._closed += 1
-        if len(blocks) < 2 * _RECENT or self._closed % _LOOK_EVERY:
+        if len(self._blocks) < 2 * _RECENT or self._closed % _LOOK_EVERY:
             return
-        (a, cov_a), (b, cov_b) = self._told(blocks[:-_RECENT]), self._told(blocks[-_RECENT:])
+        (a, cov_a), (b, cov_b) = self._told(slice(0, -_RECENT)), self._told(slice(-_RECENT, None))
         # Few blocks tell their own scatter poorly: Student's t, with as many degrees of freedom.
-        freedom = _RECENT - len(self._open[1])
-        limit = float(student.ppf(1 - norm.sf(_JUMP), max(freedom, 1)))
+        limit = _limit(_RECENT - len(self._open[1]))
         z = np.abs(a - b) / np.sqrt(np.diag(cov_a) + np.diag(cov_b))
         z = np.where(np.abs(a - b) > _LEAST_JUMP * np.abs(a), z, 0.0)
         if not np.any(z > limit):
             return
         name = self.names[int(np.nanargmax(z))]
         surface, _, letter = name.rpartition(".")
-        when = blocks[-_RECENT - 1][3]
+        when = float(self._blocks.part(_ALL)[2][-_RECENT - 1])
         what = f"{_SI.get(letter, letter)} of '{surface}' changed at about {when:.3g} s"
         self.changes.append((when, what))
-        self._blocks = deque(blocks[-_RECENT:], maxlen=_MEMORY)
+        self._blocks.keep(_RECENT)
 
     @property
     def determined(self) -> bool:
         """Whether the rows so far determine the parameters."""
-        return self._estimate(list(self._blocks)) is not None
+        return self._estimate(_ALL) is not None
 
     @property
     def parameters(self) -> dict[str, float]:
         """The estimates so far; nan while undetermined."""
-        return dict(zip(self.names, self._told(list(self._blocks))[0].tolist(), strict=True))
+        return dict(zip(self.names, self._told(_ALL)[0].tolist(), strict=True))
 
     @property
     def std(self) -> dict[str, float]:
         """Their standard errors."""
-        _, cov = self._told(list(self._blocks))
+        _, cov = self._told(_ALL)
         return dict(zip(self.names, np.sqrt(np.diag(cov)).tolist(), strict=True))
 
 

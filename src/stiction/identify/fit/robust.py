@@ -33,3 +33,14 @@ def weight(residual: Float[AnyArray, "*n"], loss: Loss) -> Float[AnyArray, "*n"]
     if loss == "huber":
         return xp.where(size <= HUBER, 1.0, HUBER / xp.maximum(size, HUBER))
     return xp.square(xp.maximum(1 - xp.square(size / TUKEY), 0.0))
+
+
+def slope(residual: Float[AnyArray, "*n"], loss: Loss) -> Float[AnyArray, "*n"]:
+    """Derivative of the weight by the size of the residual."""
+    xp = residual.__array_namespace__()
+    size = xp.abs(residual)
+    if loss == "squares":
+        return xp.zeros_like(residual)
+    if loss == "huber":
+        return xp.where(size <= HUBER, 0.0, -HUBER / xp.maximum(size, HUBER) ** 2)
+    return -4 * size / TUKEY**2 * xp.maximum(1 - xp.square(size / TUKEY), 0.0)

@@ -7,6 +7,7 @@ lag; and rows and force alike pass a second low-pass and are thinned, so that wh
 white [Janot2019].
 """
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
@@ -50,6 +51,24 @@ class AxisSetup(Setup):
 
 def identify(table: Table, setup: AxisSetup) -> Identification:
     """Mass and friction of an axis from its log."""
+    return _fit(*_rows(table, setup), setup)
+
+
+def validate(
+    table: Table, setup: AxisSetup, folder: Path, found: Identification
+) -> dict[str, float]:
+    """How well another log is foretold: what the prediction misses of its force."""
+    del folder
+    A, b, *_ = _rows(table, setup)
+    missed = b - A @ np.array([p.value for p in found.parameters.values()])
+    return {
+        "force_rms": float(np.sqrt(np.mean(missed**2))),
+        "force_relative": float(np.linalg.norm(missed) / np.linalg.norm(b)),
+    }
+
+
+def _rows(table: Table, setup: AxisSetup) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Rows and forces, filtered and thinned; their times and speeds."""
     time = table.clock(setup.time)
     q = table.vectors([setup.position], "length")[:, 0]
     force = table.vectors([setup.force], "force")[:, 0] * number(table, setup.force_factor)
@@ -74,7 +93,7 @@ def identify(table: Table, setup: AxisSetup) -> Identification:
         b = two_way_low_pass(force, rate=rate, cutoff=band)
     edge = int(_EDGE * rate / setup.cutoff * max(keep, 1)) + 1
     rows = slice(edge, len(b) - edge, keep)
-    return _fit(A[rows], b[rows], time[rows], v[rows], setup)
+    return A[rows], b[rows], time[rows], v[rows]
 
 
 def inverse_model_rows(

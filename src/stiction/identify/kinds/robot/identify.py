@@ -16,6 +16,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import mujoco
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -28,7 +29,6 @@ from stiction.identify.kinds.robot.inertia import (
     COUNT,
     body_parameters,
     log_cholesky,
-    pseudo_inertia,
     widths,
 )
 from stiction.identify.kinds.robot.regressor import (
@@ -63,7 +63,9 @@ class JointRows:
         time: [s].
         Y: Over bodies' parameters, then each joint's terms.
         torque: Filtered.
+        position: Of the joints, filtered.
         velocity: Of the joints.
+        acceleration: Of the joints.
         use: Which rows of which joint may be judged: not while it turns round, where the filter
             has smeared the jump of dry friction over times that noise makes uncertain.
     """
@@ -71,7 +73,9 @@ class JointRows:
     time: Float[np.ndarray, " n"]
     Y: Float[np.ndarray, "n j p"]
     torque: Float[np.ndarray, "n j"]
+    position: Float[np.ndarray, "n j"]
     velocity: Float[np.ndarray, "n j"]
+    acceleration: Float[np.ndarray, "n j"]
     use: Bool[np.ndarray, "n j"]
 
     def part(self, rows: slice) -> "JointRows":
@@ -83,6 +87,15 @@ class JointRows:
         return np.where(self.use, self.torque - self.Y @ phi, 0.0)
 
 
+@dataclass(frozen=True)
+class RobotProblem:
+    """What was fitted: the robot, its rows and all parameters, for export and validation."""
+
+    chain: Chain
+    logs: list[JointRows]
+    phi: Float[np.ndarray, " p"]
+
+
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def identify(
     tables: Sequence[Table],
@@ -92,10 +105,7 @@ def identify(
     tell: Callable[[str], None] = lambda text: None,
 ) -> Identification:
     """The parameters of a robot from one or several joint logs."""
-    from stiction.scenes import Scene
-    from stiction.scenes.scenario import Scenario
-
-    chain = chain_of(Scene(Scenario(mechanism=setup.mechanism), folder).spec().compile())
+    chain = chain_of(spec_of(setup, folder).compile())
     if len(chain.joints) != len(setup.position):
         raise InputError(
             f"`position` must name {len(chain.joints)} columns, one for each joint"
@@ -108,6 +118,25 @@ def identify(
     aside = [log.part(slice(n, None)) for log, n in zip(logs, cut, strict=True)]
     tell("fitting")
     return _fit(chain, setup, fitted, [a for a in aside if len(a.time) > 0])
+
+
+def spec_of(setup: RobotSetup, folder: Path) -> mujoco.MjSpec:
+    """The mechanism as MuJoCo's editable model."""
+    from stiction.scenes import Scene
+    from stiction.scenes.scenario import Scenario
+
+    return Scene(Scenario(mechanism=setup.mechanism), folder).spec()
+
+
+def validate(
+    tables: Sequence[Table], setup: RobotSetup, folder: Path, found: Identification
+) -> dict[str, float]:
+    """How well other logs are foretold: what the prediction misses of their torques."""
+    problem: RobotProblem = found.fitted_to
+    logs = [joint_rows(problem.chain, table, setup) for table in tables]
+    missed = _relative(logs, problem.phi)
+    by_joint = dict(zip(problem.chain.joints, missed["joints"], strict=True))
+    return {"torque_relative": missed["all"], **{f"{j}.relative": x for j, x in by_joint.items()}}
 
 
 def joint_rows(chain: Chain, table: Table, setup: RobotSetup) -> JointRows:
@@ -132,22 +161,13 @@ def joint_rows(chain: Chain, table: Table, setup: RobotSetup) -> JointRows:
     q = smooth(q)
     v = np.gradient(q, 1 / rate, axis=0, edge_order=2)
     a = np.gradient(v, 1 / rate, axis=0, edge_order=2)
-    columns = {
-        "armature": a,
-        "viscous": v,
-        "coulomb": smooth(np.sign(v)),
-        "offset": np.ones_like(v),
-        "spring": q,
-    }
-    if setup.stribeck_speed is not None:
-        columns["stribeck"] = smooth(np.sign(v) * np.exp(-((v / setup.stribeck_speed) ** 2)))
     edge = int(_EDGE * rate / cutoff) + 1
     rows = slice(edge, len(time) - edge, setup.keep_every)
     tau = smooth(tau)[rows]
     Y = np.concatenate(
         [
             regressor(chain, q[rows], v[rows], a[rows]),
-            *(_own(columns[name][rows]) for name in setup.terms),
+            *(own[rows] for own in own_columns(setup, q, v, a, smooth)),
         ],
         axis=2,
     )
@@ -158,8 +178,23 @@ def joint_rows(chain: Chain, table: Table, setup: RobotSetup) -> JointRows:
         )
     use = np.ones_like(tau, dtype=bool)
     if "coulomb" in setup.terms:
-        use = np.abs(columns["coulomb"][rows]) > _SURE
-    return JointRows(time[rows], Y, tau, v[rows], use)
+        use = np.abs(smooth(np.sign(v))[rows]) > _SURE
+    return JointRows(time[rows], Y, tau, q[rows], v[rows], a[rows], use)
+
+
+def own_columns(
+    setup: RobotSetup, q: np.ndarray, v: np.ndarray, a: np.ndarray, smooth=lambda x: x
+) -> list[Float[np.ndarray, "n j j"]]:
+    """Columns of the joints' own terms; `smooth` is the filter that torques passed."""
+    columns = {
+        "armature": lambda: a,
+        "viscous": lambda: v,
+        "coulomb": lambda: smooth(np.sign(v)),
+        "offset": lambda: np.ones_like(v),
+        "spring": lambda: q,
+        "stribeck": lambda: smooth(np.sign(v) * np.exp(-((v / setup.stribeck_speed) ** 2))),
+    }
+    return [_own(columns[name]()) for name in setup.terms]
 
 
 def _cutoff_of(q: Float[np.ndarray, "n j"], rate: float) -> float:
@@ -240,8 +275,8 @@ def _fit(
             "bodies": bodies,
             "relative_error_by_joint": dict(zip(chain.joints, relative["joints"], strict=True)),
             "kept_aside_relative_error": judged.get("all"),
-            "mjcf": _mjcf(chain, setup, phi),
         },
+        fitted_to=RobotProblem(chain, fitted, phi),
         curves={
             "time": fitted[0].time,
             "velocity": fitted[0].velocity[:, 0],
@@ -370,28 +405,3 @@ def _warnings(out, judged, relative, joint_names) -> list[str]:
         if p.std and p.value and not name.endswith("offset") and abs(p.value) < 2 * p.std:
             warnings.append(f"{name}: not identifiable beyond being less than {p.interval[1]:.3g}")
     return warnings
-
-
-def _mjcf(chain: Chain, setup: RobotSetup, phi: np.ndarray) -> str:
-    """The identified numbers as attributes of an MJCF model, body by body and joint by joint."""
-    lines = []
-    for i, name in enumerate(chain.body_names):
-        J = pseudo_inertia(phi[i * PER_BODY : (i + 1) * PER_BODY])
-        m, c = J[3, 3], J[:3, 3] / J[3, 3]
-        S = J[:3, :3] - m * np.outer(c, c)
-        I = np.trace(S) * np.eye(3) - S
-        full = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
-        lines.append(
-            f'<body name="{name}"> <inertial mass="{m:.9g}" pos="{" ".join(f"{x:.9g}" for x in c)}"'
-            f' fullinertia="{" ".join(f"{x:.9g}" for x in full)}"/>'
-        )
-    words = {"armature": "armature", "viscous": "damping", "coulomb": "frictionloss",
-             "spring": "stiffness"}  # fmt: skip
-    n, joints = len(chain.bodies) * PER_BODY, len(chain.joints)
-    for j, joint in enumerate(chain.joints):
-        values = {
-            words[t]: phi[n + k * joints + j] for k, t in enumerate(setup.terms) if t in words
-        }
-        text = " ".join(f'{word}="{value:.9g}"' for word, value in values.items())
-        lines.append(f'<joint name="{joint}" {text}/>')
-    return "\n".join(lines) + "\n"

@@ -4,10 +4,23 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from stiction._base.files import Fields
 from stiction.identify.fields import Fraction, Positive, Setup
 from stiction.scenes.scenario import MechanismFields
 
-JOINT_TERMS = ("armature", "viscous", "coulomb", "offset", "stribeck", "spring")
+
+class RobotDesign(Fields):
+    """Within what a motion is proposed."""
+
+    seconds: Annotated[Positive, Field(description="of one cycle")] = 10.0
+    harmonics: Annotated[int, Field(ge=1, le=20, description="of each joint's series")] = 5
+    max_position: Annotated[
+        Positive | None, Field(description="from a joint's middle [rad, m]; or the model's ranges")
+    ] = None
+    max_speed: Annotated[Positive, Field(description="[rad/s, m/s]")]
+    max_acceleration: Annotated[Positive, Field(description="[rad/s², m/s²]")]
+    margin: Annotated[Fraction, Field(description="part of the model's ranges that is used")] = 0.9
+    seed: Annotated[int, Field(ge=0)] = 0
 
 
 class RobotSetup(Setup):
@@ -44,6 +57,7 @@ class RobotSetup(Setup):
         float, Field(ge=0, lt=0.9, description="last part of each log that only judges the fit")
     ] = 0.2
     confidence: Fraction = 0.95
+    design: RobotDesign | None = None
 
     @model_validator(mode="after")
     def _together(self):

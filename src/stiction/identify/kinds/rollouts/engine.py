@@ -1,22 +1,16 @@
-"""All rollouts in one call, and their derivatives by the numbers of the contact's law."""
+"""All rollouts in one call, and how far they are from what was measured."""
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array, Float
-from stiction._base.compile import quick_jit
 from stiction.engines import Compliant, Hybrid, Solver, Stepping, simulate
-from stiction.identify.kinds.rollouts.flight import distance_roots
-from stiction.identify.kinds.rollouts.parameters import PARAMETERS, with_values
+from stiction.identify.kinds.rollouts.flight import distance_roots, distances_from
+from stiction.identify.kinds.rollouts.parameters import with_values
 from stiction.identify.kinds.rollouts.record import Rollouts
-from stiction.mechanism import Mechanism, difference
+from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts
-
-# Part of a number by which it is changed to see what changes with it, and the least number that
-# counts: far above what steps get wrong, and so small that hardly a rollout bounces another way.
-_CHANGE, _LEAST = 1e-5, 0.1
 
 
 class Lanes(eqx.Module):
@@ -36,7 +30,11 @@ class Lanes(eqx.Module):
 
 
 class RolloutEngine(eqx.Module):
-    """What carries a rollout out."""
+    """What carries a rollout out.
+
+    Its numbers θ are the wanted ones of the law and then, where `up` says how coordinates change
+    when all is lifted, by how much everything is recorded too low (none if left out).
+    """
 
     mechanism: Mechanism
     contacts: Contacts
@@ -45,24 +43,34 @@ class RolloutEngine(eqx.Module):
     rate: Float[Array, ""]
     max_events: int = eqx.field(static=True)
     wanted: tuple[str, ...] = eqx.field(static=True)
+    up: Float[Array, " nq"] | None = None
 
     def paths(self, theta: Float[np.ndarray, " p"], lanes: Lanes) -> Float[np.ndarray, "n rows nq"]:
         """Configurations at the rows of rollouts; not numbers where one did not get to."""
-        rows = lanes.measured.shape[-2]
+        rows, wanted = lanes.measured.shape[-2], len(self.wanted)
+        lifted = self.up is not None and len(theta) > wanted
+        lift = theta[wanted] * np.asarray(self.up) if lifted else 0.0
         run = simulate(
             self.mechanism,
-            lanes.q,
+            np.asarray(lanes.q) + lift,
             lanes.v,
             until=(rows - 1) / self.rate,
             contacts=self.contacts,
-            law=with_values(self.law, list(self.wanted), jnp.asarray(theta)),
+            law=with_values(self.law, list(self.wanted), jnp.asarray(theta[:wanted])),
             samples=rows,
             solver=self.solver,
             max_events=self.max_events,
             keep_events=False,
             throw=False,
         )
-        return np.asarray(run.q)
+        return np.asarray(run.q) - lift
+
+    def distances(
+        self, theta: Float[np.ndarray, " p"], lanes: Lanes
+    ) -> Float[np.ndarray, "n rows nv"]:
+        """From what was measured; not numbers where a rollout did not get to."""
+        path = self.paths(theta, lanes)
+        return distances_from(self.mechanism, lanes.measured, lanes.roots, path)
 
 
 def make_lanes(
@@ -74,35 +82,3 @@ def make_lanes(
     """Rollouts and their starts, ready to be compared."""
     measured = jnp.asarray(rollouts.q)
     return Lanes(jnp.asarray(q), jnp.asarray(v), measured, distance_roots(mechanism, measured))
-
-
-def distances(
-    engine: RolloutEngine, lanes: Lanes, theta: Float[np.ndarray, " p"]
-) -> tuple[Float[np.ndarray, "n rows nv"], Float[np.ndarray, "n rows nv p"]]:
-    """r and its derivative by θ, by differences; not numbers where a rollout did not get to.
-
-    All rollouts go together, once for each changed number: that costs less than derivatives along
-    each of them.
-    """
-    r = _distances(engine.mechanism, lanes, engine.paths(theta, lanes))
-    J = np.empty((*r.shape, len(theta)))
-    for i, name in enumerate(engine.wanted):
-        bound, change = PARAMETERS[name], _CHANGE * max(abs(theta[i]), _LEAST)
-        ends = []
-        for value in (theta[i] - change, theta[i] + change):
-            there = theta.copy()
-            there[i] = np.clip(value, bound.lower, bound.upper)
-            ends.append(_distances(engine.mechanism, lanes, engine.paths(there, lanes)))
-        low, high = np.clip([theta[i] - change, theta[i] + change], bound.lower, bound.upper)
-        J[..., i] = (ends[1] - ends[0]) / (high - low)
-    return r, J
-
-
-def _distances(mechanism: Mechanism, lanes: Lanes, q: np.ndarray) -> Float[np.ndarray, "n rows nv"]:
-    return np.asarray(_from_measured(mechanism, lanes.measured, lanes.roots, jnp.asarray(q)))
-
-
-@quick_jit
-def _from_measured(mechanism: Mechanism, measured: Array, roots: Array, q: Array):
-    step = jax.vmap(jax.vmap(lambda a, b: difference(mechanism, a, b)))(measured, q)
-    return jnp.einsum("nrij,nrj->nri", roots, step)

@@ -163,4 +163,4 @@ def _with_law(engine: RolloutEngine, law: dict[str, float]) -> RolloutEngine:
     else:
         normal = HuntCrossley(stiffness=law["k"], dissipation=1.5 * law["alpha"])
     compliant = Compliant(normal, RegularizedCoulomb(mu=law["mu"], slip_speed=_SLIP_SPEED))
-    return replace(engine, law=compliant, solver=default_solver(compliant), wanted=())
+    return replace(engine, law=compliant, solver=default_solver(compliant), wanted=(), up=None)

@@ -1,15 +1,18 @@
 r"""Fit the numbers of a contact's law so that rollouts follow what was measured.
 
 The distance of row k of rollout i is a vector $r_{ik}(\theta)$ whose length is that of the bodies'
-mass points, in the mean [m]; its derivative by θ goes forwards through the engine, events included.
-Levenberg-Marquardt on a robust loss,
+mass points, in the mean [m]. As a function of θ it is smooth in pieces only: where the order of two
+impacts changes it jumps, and its derivative there says nothing of what a larger step does. So θ is
+changed within a region, as wide as its own uncertainty, and every row is regressed on the change,
 
-$$ \sum_{ik} \rho(|r_{ik}| / \sigma_k) \to \min , $$
+$$ r_{ik}(\theta + \delta) \approx \bar r_{ik} + J_{ik} \delta , $$
 
-by orthogonal factors. (Robust losses of SciPy and optimistix take numbers one by one; here a row is
-judged by its length, and its scale is found on the way.) Errors grow along a rollout, since every
-impact magnifies them: $\sigma_k$ is their usual size k rows after the first touch, a median over
-the rollouts, found along with θ. Without it the last rows, which tell least, would weigh most.
+with $e_{ik}$ what this leaves; the step solves $\sum_{ik} \rho(|\bar r_{ik} + J_{ik} \delta| /
+\sigma_{ik}) \to \min$ with $\sigma_{ik}^2 = \sigma_k^2 + e_{ik}^2$. Errors grow along a rollout,
+since every impact magnifies them: $\sigma_k$ is their usual size k rows after the first touch, a
+median over the rollouts. Without it the last rows, which tell least, would weigh most; and what
+jumps within the region weighs little. Then the region moves, and shrinks to what the data leave
+open. It begins at the best of some points spread over what is possible.
 
 Rows of one rollout are not independent. So the covariance is that of whole rollouts,
 $H^{-1} (\sum_i g_i g_i^T) H^{-1}$ with $g_i$ the gradient of rollout i and H the curvature of the
@@ -20,19 +23,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
+from scipy.stats import qmc
 
 from stiction._base.arrays import Bool, Float, Int
 from stiction.identify.fit import least_squares, robust
-from stiction.identify.kinds.rollouts.engine import Lanes, RolloutEngine, distances
+from stiction.identify.kinds.rollouts.engine import Lanes, RolloutEngine
 from stiction.identify.kinds.rollouts.parameters import PARAMETERS
 
-_ROUNDS = 30
-_ENOUGH = 0.1  # standard errors: a smaller step says nothing
-_CLOSE = 1e-9  # relative: a smaller step is rounding
-_FIRST, _HARDEST = 1e-2, 1e4  # damping: the least, and that beyond which no step makes it better
+_SPREAD, _FEW = 24, 32  # points that are tried first, with at most so many rollouts
+_PAIRS = 2  # pairs of points in a region, for each number
+_STAGES = 12
+_SOLVES = 8  # of one region, weights in turn
+_FIRST = 0.3  # of what is possible: the first region
+_SHRINK = 0.2  # of a region, to the next
+_WIDE = 2.5  # standard errors that a region spans, either way
+_ENOUGH = 0.25  # standard errors: a smaller step says nothing
+_CLOSE = 1e-7  # of a number: a narrower region is rounding
 _TINY = 1e-12  # m: no two configurations agree better
 
 
@@ -41,31 +48,31 @@ class RolloutFit:
     """What a fit comes out as.
 
     Attributes:
-        values: θ.
+        values: θ: the wanted numbers, then what the setup may have wrong.
         covariance: Of θ, rollouts being independent of each other.
-        spread: σ, row by row after the first touch [m].
         size: |r| of every row, not a number where it was not compared [m].
         condition: Condition number of the weighted derivatives, columns of equal length.
         rounds: Evaluations of all rollouts.
+        settled: Whether the last step was smaller than its error.
         early: Which rollouts ended before their last row.
     """
 
     values: Float[np.ndarray, " p"]
     covariance: Float[np.ndarray, "p p"]
-    spread: Float[np.ndarray, " k"]
     size: Float[np.ndarray, "n rows"]
     condition: float
     rounds: int
+    settled: bool
     early: Bool[np.ndarray, " n"]
 
 
-class RolloutComparison(NamedTuple):
-    """Rollouts at one θ."""
+class Region(NamedTuple):
+    """Rows as linear functions of θ about a centre."""
 
-    theta: np.ndarray
-    r: np.ndarray  # zero where not compared, as J is
-    J: np.ndarray
-    size: np.ndarray  # of r, not a number where not compared
+    r: Float[np.ndarray, "n rows nv"]  # zero where not compared, as J is
+    J: Float[np.ndarray, "n rows nv p"]
+    jumps: Float[np.ndarray, "n rows"]  # e: size of what is left [m]
+    good: Bool[np.ndarray, "n rows"]
 
 
 def fit(
@@ -76,6 +83,7 @@ def fit(
     compared: Bool[np.ndarray, "n rows"],
     since_touch: Int[np.ndarray, "n rows"],
     loss: robust.Loss,
+    prior: Float[np.ndarray, " p"],
     tell: Callable[[str], None] = lambda text: None,
 ) -> RolloutFit:
     """The numbers with which rollouts follow their measurements best.
@@ -87,125 +95,189 @@ def fit(
         compared: Which rows count, all from the first touch on.
         since_touch: Rows since the first touch.
         loss: "squares", "huber" or "tukey".
+        prior: Standard deviation of each number about `theta`; infinite for those wanted.
         tell: Called with what is being done.
     """
+    start, wanted = theta, len(engine.wanted)
     bounds = [PARAMETERS[name] for name in engine.wanted]
-    lower, upper = np.array([b.lower for b in bounds]), np.array([b.upper for b in bounds])
+    free = np.full(len(theta) - wanted, np.inf)
+    lower = np.concatenate([[b.lower for b in bounds], -free])
+    upper = np.concatenate([[b.upper for b in bounds], free])
+    low, high = _reach(engine, theta)
+    possible = np.concatenate([high - low, 2 * prior[wanted:]])
     rounds = 0
 
-    def at(theta: np.ndarray) -> RolloutComparison:
+    def at(theta: np.ndarray, some: Lanes = lanes, rows: np.ndarray = compared) -> np.ndarray:
+        """r; not numbers where it is not compared."""
         nonlocal rounds
         rounds += 1
-        now = ", ".join(f"{n} {x:.4g}" for n, x in zip(engine.wanted, theta, strict=True))
-        tell(f"rolling out, round {rounds}: {now}")
-        return _compare(*distances(engine, lanes, theta), theta, compared)
+        return np.where(rows[..., None], engine.distances(theta, some), np.nan)
 
-    here, damping = at(np.clip(theta, lower, upper)), 0.0
-    while True:
-        sigma = usual_size(here.size, since_touch)
-        scale = sigma[np.clip(since_touch, 0, len(sigma) - 1)]
-        R, z = _weighted(here, scale, loss)
-        cov = _covariance(here, scale, loss)
+    def told(stage: str, theta: np.ndarray) -> None:
+        now = ", ".join(f"{n} {x:.4g}" for n, x in zip(engine.wanted, theta, strict=False))
+        tell(f"{stage}: {now}")
+
+    told("trying what is possible", theta)
+    theta = _best_of_many(at, engine, lanes, theta, compared, since_touch)
+    wide, settled = _FIRST * possible, False
+    for stage in range(_STAGES):
+        told(f"rolling out, region {stage + 1}", theta)
+        region = _region(at, theta, wide, lower, upper)
+        step, cov, condition = _step(region, theta - start, prior, since_touch, loss)
+        step = np.clip(np.clip(step, -1.5 * wide, 1.5 * wide), lower - theta, upper - theta)
+        theta = theta + step
         std = np.sqrt(np.diag(cov))
-        least = np.maximum(_ENOUGH * std, _CLOSE * np.abs(here.theta))
-        before = here
-        while rounds < _ROUNDS and damping <= _HARDEST:
-            step = _damped_step(R, z, damping)
-            theta = np.clip(here.theta + step, lower, upper)
-            if np.all(np.abs(theta - here.theta) <= least):
-                break
-            there = at(theta)
-            if _is_better(there, here, scale, loss):
-                here, damping = there, damping / 10 if damping > _FIRST else 0.0
-                break
-            damping = max(10 * damping, _FIRST)
-        if here is before:
+        known = np.isfinite(std)
+        narrow = wide <= np.maximum(2 * _WIDE * std, _CLOSE * np.maximum(np.abs(theta), 1e-3))
+        small = np.abs(step) <= np.maximum(_ENOUGH * std, _CLOSE * np.abs(theta))
+        settled = bool(np.all((narrow & small) | ~known))
+        if settled:
             break
+        next_wide = np.maximum(_SHRINK * wide, 2 * np.abs(step))
+        next_wide = np.maximum(next_wide, _WIDE * np.where(known, std, 0.0))
+        wide = np.where(np.abs(step) > 0.7 * wide, wide, np.minimum(next_wide, wide))
+    size = np.linalg.norm(at(theta), axis=-1)
     return RolloutFit(
-        values=here.theta,
+        values=theta,
         covariance=cov,
-        spread=sigma,
-        size=here.size,
-        condition=least_squares.scaled_condition(R),
+        size=size,
+        condition=condition,
         rounds=rounds,
-        early=np.any(np.isnan(here.size) & compared, axis=1),
+        settled=settled,
+        early=np.any(np.isnan(size) & compared, axis=1),
     )
 
 
 def usual_size(
     size: Float[np.ndarray, "n rows"], since_touch: Int[np.ndarray, "n rows"]
-) -> Float[np.ndarray, " k"]:
+) -> Float[np.ndarray, "n rows"]:
     """σ: the median of |r| over the rollouts, row by row after the first touch [m]."""
     known = np.isfinite(size)
-    rows = int(since_touch[known].max()) + 1
+    rows = int(since_touch[known].max(initial=0)) + 1
     sigma = np.full(rows, np.nan)
     for k in range(rows):
-        sigma[k] = np.median(size[known & (since_touch == k)])
+        here = size[known & (since_touch == k)]
+        if len(here):
+            sigma[k] = np.median(here)
     # Where few are left, and in a fit without noise, no row may outweigh all others.
-    return np.maximum(sigma, max(1e-3 * float(np.nanmax(sigma)), _TINY))
+    least = max(1e-3 * float(np.nanmax(sigma)), _TINY)
+    sigma = np.where(np.isnan(sigma), np.nanmax(sigma), np.maximum(sigma, least))
+    return sigma[np.clip(since_touch, 0, rows - 1)]
 
 
-def _compare(
-    r: np.ndarray, J: np.ndarray, theta: np.ndarray, compared: np.ndarray
-) -> RolloutComparison:
-    # A derivative across a rollout that is about to fail may be infinite: that row is out.
-    good = compared & np.isfinite(r).all(axis=-1) & np.isfinite(J).all(axis=(-1, -2))
-    r = np.where(good[..., None], r, 0.0)
-    J = np.where(good[..., None, None], J, 0.0)
-    return RolloutComparison(theta, r, J, np.where(good, np.linalg.norm(r, axis=-1), np.nan))
+def _reach(engine: RolloutEngine, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Between which values each wanted number is looked for."""
+    pairs = [
+        (b.least, b.most) if b.most is not None else (x / b.factor, x * b.factor)
+        for b, x in zip((PARAMETERS[n] for n in engine.wanted), theta, strict=False)
+    ]
+    return np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
 
 
-def _weighted(
-    here: RolloutComparison, scale: np.ndarray, loss: robust.Loss
-) -> tuple[np.ndarray, np.ndarray]:
-    """Triangular factor of the weighted derivatives, and the right-hand side of a step."""
-    s = np.nan_to_num(here.size) / scale
-    root = np.sqrt(robust.weight(s, loss)) / scale
-    A = (here.J * root[..., None, None]).reshape(-1, here.J.shape[-1])
-    return least_squares.orthogonal_factor(A, -(here.r * root[..., None]).ravel())
+def _best_of_many(at, engine, lanes: Lanes, theta, compared, since_touch) -> np.ndarray:
+    """The likeliest of some points spread over what is possible, the given one among them.
+
+    By the likelihood of errors whose size is unknown, row by row: the sum of the logarithms of
+    their medians. Few rollouts will do.
+    """
+    some = np.zeros(len(compared), dtype=bool)
+    some[:: -(-len(compared) // _FEW)] = True
+    part, rows, since = lanes.part(some, compared.shape[1]), compared[some], since_touch[some]
+    low, high = _reach(engine, theta)
+    best, least = theta, np.inf
+    logarithmic = np.array([PARAMETERS[n].most is None for n in engine.wanted])
+    for u in (None, *qmc.Halton(len(low), scramble=False).random(_SPREAD + 1)[1:]):
+        trial = theta.copy()
+        if u is not None:
+            even = low + u * (high - low)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                trial[: len(low)] = np.where(logarithmic, low * (high / low) ** u, even)
+        size = np.linalg.norm(at(trial, part, rows), axis=-1)
+        size = np.where(rows & np.isnan(size), 1e3, size)  # ended early
+        usual = usual_size(size, since)
+        cost = float(np.sum(np.log(usual[rows])))
+        if cost < least:
+            best, least = trial, cost
+    return best
 
 
-def _damped_step(R: np.ndarray, z: np.ndarray, damping: float) -> np.ndarray:
-    """Levenberg-Marquardt: the damping is a part of each column's own size."""
-    size = np.linalg.norm(R, axis=0)
-    size[size == 0] = 1.0
-    A = np.concatenate([R / size, np.sqrt(damping) * np.eye(len(z))])
-    b = np.concatenate([z, np.zeros(len(z))])
-    return np.linalg.lstsq(A, b, rcond=least_squares.RANK)[0] / size
+def _region(at, theta, wide, lower, upper) -> Region:
+    """Every row regressed on θ, over pairs of points about the middle of a region.
+
+    Beside the slopes goes one column for curvature, which would else shift the middle.
+    """
+    p = len(theta)
+    u = 2 * qmc.Halton(p, scramble=False).random(_PAIRS * p + 1)[1:] - 1
+    points = np.concatenate([np.zeros((1, p)), u, -u]) * wide
+    points = np.clip(theta + points, lower, upper) - theta
+    values = np.stack([at(theta + d) for d in points])
+    good = np.isfinite(values).all(axis=(0, -1))
+    unit = points / wide
+    A = np.column_stack([np.ones(len(unit)), unit, np.sum(unit**2, axis=1)])
+    values = np.where(good[..., None], values, 0.0)
+    fitted = np.tensordot(np.linalg.pinv(A), values, axes=1)
+    left = values - np.tensordot(A, fitted, axes=1)
+    freedom = max(len(A) - A.shape[1], 1)
+    jumps = np.sqrt(np.sum(left**2, axis=(0, -1)) / freedom)
+    J = np.moveaxis(fitted[1 : 1 + p], 0, -1) / wide
+    return Region(fitted[0], J, jumps, good)
 
 
-def _is_better(
-    there: RolloutComparison, here: RolloutComparison, scale: np.ndarray, loss: robust.Loss
-) -> bool:
-    """Whether the loss is less, over the rows that both have."""
-    both = np.isfinite(there.size) & np.isfinite(here.size)
-    a, b = (float(np.sum(robust.cost(x.size[both] / scale[both], loss))) for x in (there, here))
-    return a < b
+def _step(
+    region: Region, already, prior, since_touch, loss: robust.Loss
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """The step to the minimum within a region, its covariance and the condition number."""
+    r, J, jumps, good = region
+    p = J.shape[-1]
+    believed = np.where(np.isfinite(prior), 1 / prior, 0.0)
+    step = np.zeros(p)
+    for _ in range(_SOLVES):
+        now = r + J @ step
+        size = np.where(good, np.linalg.norm(now, axis=-1), np.nan)
+        scale = np.hypot(usual_size(size, since_touch), jumps)
+        root = good * np.sqrt(robust.weight(np.nan_to_num(size) / scale, loss)) / scale
+        A = np.concatenate([(J * root[..., None, None]).reshape(-1, p), np.diag(believed)])
+        b = np.concatenate([(r * root[..., None]).ravel(), believed * already])
+        R, z = least_squares.orthogonal_factor(A, -b)
+        columns = np.linalg.norm(R, axis=0)
+        columns[columns == 0] = 1.0
+        before, step = step, np.linalg.lstsq(R / columns, z, rcond=least_squares.RANK)[0] / columns
+        if np.linalg.norm(R @ (step - before)) < 1e-3 * _ENOUGH:
+            break
+    now = r + J @ step
+    cov = covariance_of_rollouts(now, J, np.where(good, scale, np.inf), believed, loss)
+    return step, cov, least_squares.scaled_condition(R)
 
 
-def _covariance(here: RolloutComparison, scale: np.ndarray, loss: robust.Loss) -> np.ndarray:
+def covariance_of_rollouts(
+    r: Float[np.ndarray, "n rows nv"],
+    J: Float[np.ndarray, "n rows nv p"],
+    scale: Float[np.ndarray, "n rows"],
+    believed: Float[np.ndarray, " p"],
+    loss: robust.Loss,
+) -> Float[np.ndarray, "p p"]:
     r"""Of whole rollouts, with the exact curvature of the loss.
 
     $\rho(|u|)/2$ has the curvature w along all directions but that of u, and
     $w + |u| w'$ along u, with w the weight.
     """
-    s = jnp.asarray(np.nan_to_num(here.size) / scale)
-    w = np.asarray(robust.weight(s, loss)) / scale**2
-    slope = jax.grad(lambda s: jnp.sum(robust.weight(s, loss)))(s)
-    radial = np.asarray(s * slope) / scale**2
-    u = here.r / np.maximum(np.linalg.norm(here.r, axis=-1, keepdims=True), _TINY)
-    along = np.einsum("nki,nkip->nkp", u, here.J)
-    H = np.einsum("nk,nkip,nkiq->pq", w, here.J, here.J)
+    s = np.linalg.norm(r, axis=-1) / scale
+    w = robust.weight(s, loss) / scale**2
+    radial = s * robust.slope(s, loss) / scale**2
+    u = r / np.maximum(np.linalg.norm(r, axis=-1, keepdims=True), _TINY)
+    along = np.einsum("nki,nkip->nkp", u, J)
+    H = np.einsum("nk,nkip,nkiq->pq", w, J, J) + np.diag(believed**2)
     H += np.einsum("nk,nkp,nkq->pq", radial, along, along)
-    g = np.einsum("nk,nki,nkip->np", w, here.r, here.J)
+    g = np.einsum("nk,nki,nkip->np", w, r, J)
+    n, p = g.shape
+    spread = g.T @ g * n / max(n - p, 1) + np.diag(believed**2)
     size = np.sqrt(np.abs(np.diag(H)))
     lost = size == 0  # no rollout depends on these
     kept = np.flatnonzero(~lost)
     cov = np.diag(np.where(lost, np.inf, 0.0))
     scaled = H[np.ix_(kept, kept)] / size[kept] / size[kept][:, None]
     if len(kept) and np.linalg.cond(scaled) > 1 / least_squares.RANK:
-        return np.diag(np.full(len(size), np.inf))
+        return np.diag(np.full(p, np.inf))
     inverse = np.linalg.inv(scaled) / size[kept] / size[kept][:, None]
-    n = len(g)
-    cov[np.ix_(kept, kept)] = inverse @ (g.T @ g)[np.ix_(kept, kept)] @ inverse * n / max(n - 1, 1)
+    cov[np.ix_(kept, kept)] = inverse @ spread[np.ix_(kept, kept)] @ inverse
     return cov

@@ -18,11 +18,11 @@ from stiction.identify.kinds.rollouts.flight import (
     FlightStart,
     first_touch,
     fit_start,
-    resting_gaps,
     scaled,
 )
 from stiction.identify.kinds.rollouts.parameters import PARAMETERS, law_values
 from stiction.identify.kinds.rollouts.record import Rollouts, lengths_of, record
+from stiction.identify.kinds.rollouts.rest import Rest, at_rest, levelled, upwards
 from stiction.identify.kinds.rollouts.setup import RolloutSetup
 from stiction.identify.result import Identification, Parameter, parameters
 from stiction.mechanism import Mechanism
@@ -30,9 +30,9 @@ from stiction.surfaces import Contacts
 from stiction.tables import Table
 
 _LEAST_ROLLOUTS = 2  # for a standard error
-_ROUGH = 10  # times the usual noise: no free motion
-_RESTS_AT = 5e-4  # m off the ground that is worth a word
-_PLANAR = 3  # degrees of freedom
+_ROUGH, _TOO_ROUGH = 3, 5  # times the usual noise: no free motion at first; none at all
+_CUTS = 4  # times that a third of a flight is cut off, to find the part that is free
+_FREE_ROWS = 6  # that must be left of it
 _EXACT = 1e-9  # m: of a motion that was simulated
 
 
@@ -49,6 +49,8 @@ class RolloutProblem:
         fitted: Rows that a fit looks at: from the first touch to the horizon.
         aside: Rollouts that only judge the fit.
         scale: True lengths for each recorded one.
+        rest: How bodies come to rest, and what was done about it.
+        corrected: The same in words.
         left_out: Names of rollouts that do not begin in free motion, or never touch.
     """
 
@@ -60,6 +62,8 @@ class RolloutProblem:
     fitted: Bool[np.ndarray, "n rows"]
     aside: Bool[np.ndarray, " n"]
     scale: float
+    rest: Rest
+    corrected: list[str]
     left_out: tuple[str, ...]
 
 
@@ -83,17 +87,32 @@ def identify(
     # No row is simulated that the fit does not look at.
     rows = int(np.flatnonzero(problem.fitted.any(axis=0)).max()) + 1
     chosen = ~problem.aside
+    prior = [] if problem.engine.up is None else [max(problem.rest.height_std, _EXACT)]
     found = fit(
         problem.engine,
         problem.lanes.part(chosen, rows),
-        law_values(problem.engine.law, setup.wanted),
+        np.append(law_values(problem.engine.law, setup.wanted), np.zeros(len(prior))),
         compared=problem.fitted[chosen, :rows],
         since_touch=problem.since_touch[chosen, :rows],
         loss=setup.loss,
+        prior=np.append(np.full(len(setup.wanted), np.inf), prior),
         tell=tell,
     )
     tell("judging the fit")
     return _identification(problem, setup, found)
+
+
+def validate(
+    tables: Sequence[Table], setup: RolloutSetup, folder: Path, found: Identification
+) -> dict[str, float]:
+    """How well other rollouts are foretold, to their ends."""
+    theta = np.array([p.value for p in found.parameters.values()])
+    problem = prepare(tables, setup.model_copy(update={"kept_aside": 0.0}), folder)
+    lift = [] if problem.engine.up is None else [0.0]
+    simulated = problem.engine.paths(np.append(theta, lift), problem.lanes)
+    compared = problem.rollouts.seen & np.isfinite(simulated).all(axis=-1)
+    mechanism = problem.engine.mechanism
+    return rollout_errors(mechanism, simulated, problem.rollouts.q, compared).summary()
 
 
 def prepare(
@@ -116,16 +135,16 @@ def prepare(
     if by_gravity and not (lengths_of(mechanism).any() and np.any(mechanism.gravity)):
         raise InputError("`scale` 'gravity' needs bodies that move freely and fall; give a number")
     scale = 1.0 if setup.scale == "gravity" else setup.scale
-    rollouts, start = _flights(
-        scaled(recorded, mechanism, scale), mechanism, contacts, setup, fall=by_gravity
-    )
     if by_gravity:
+        _, start = _flights(recorded, mechanism, contacts, setup, fall=True)
         scale = 1 / start.fall
         if not scale > 0:
             raise InputError("no free fall in the log: `scale` cannot be read; give a number")
-        rollouts, start = _flights(
-            scaled(rollouts, mechanism, scale), mechanism, contacts, setup, fall=False
-        )
+    rollouts = scaled(recorded, mechanism, scale)
+    rest, corrected, up = at_rest(rollouts, mechanism, contacts), [], upwards(rollouts, mechanism)
+    if setup.level:
+        rollouts, corrected = levelled(rollouts, mechanism, rest, up)
+    rollouts, start = _flights(rollouts, mechanism, contacts, setup, fall=False)
     engine = RolloutEngine(
         mechanism=mechanism,
         contacts=contacts,
@@ -134,6 +153,7 @@ def prepare(
         rate=jnp.asarray(rollouts.rate),
         max_events=setup.contact.max_events,
         wanted=tuple(setup.wanted),
+        up=None if up is None or not setup.level else jnp.asarray(up),
     )
     since_touch = np.arange(rollouts.q.shape[1]) - start.touch[:, None]
     horizon = np.inf if setup.horizon is None else setup.horizon * rollouts.rate
@@ -147,6 +167,8 @@ def prepare(
         fitted=rollouts.seen & (since_touch >= 0) & (since_touch <= horizon),
         aside=np.isin(np.arange(len(order)), order[: round(setup.kept_aside * len(order))]),
         scale=scale,
+        rest=rest,
+        corrected=corrected,
         left_out=tuple(n for n in recorded.names if n not in rollouts.names),
     )
 
@@ -172,12 +194,20 @@ def _flights(
         )
     rollouts, touch = rollouts.part(kept), touch[kept]
     start = fit_start(rollouts, mechanism, touch, fall=fall)
-    # What does not move as free bodies do was held, or touched something else.
-    free = start.noise <= max(_ROUGH * float(np.median(start.noise)), _EXACT)
-    rollouts = rollouts.part(free)
-    if fall and not free.all():  # they had a say in how all fall
-        return rollouts, fit_start(rollouts, mechanism, touch[free], fall=True)
-    return rollouts, start.part(free)
+    usual = float(np.median(start.noise))
+    for _ in range(0 if fall else _CUTS):
+        # What was held, carried or pushed at first may be free later.
+        cut = np.where(start.noise > max(_ROUGH * usual, _EXACT), -(-start.touch // 3), 0)
+        cut = np.where(start.touch - cut >= _FREE_ROWS, cut, 0)
+        again = cut > 0
+        if not again.any():
+            break
+        rollouts, touch = rollouts.later(cut), start.touch - cut
+        part = fit_start(rollouts.part(again), mechanism, touch[again])
+        for new, old in zip(part[:4], start[:4], strict=True):
+            old[again] = new
+    free = start.noise <= max(_TOO_ROUGH * usual, _EXACT)
+    return rollouts.part(free), start.part(free)
 
 
 def _identification(
@@ -190,7 +220,9 @@ def _identification(
     errors = rollout_errors(mechanism, simulated, rollouts.q, compared)
     rms = float(np.sqrt(np.nanmean(found.size**2)))
     units = {n: PARAMETERS[n].unit for n in setup.wanted}
-    estimated = parameters(units, found.values, found.covariance, setup.confidence)
+    wanted = len(units)
+    covariance = found.covariance[:wanted, :wanted]
+    estimated = parameters(units, found.values[:wanted], covariance, setup.confidence)
     residuals = {"distance_rms": rms, "distance_median": float(np.nanmedian(found.size))}
     notes: dict[str, Any] = {
         "rollouts": {
@@ -200,6 +232,7 @@ def _identification(
         },
         "flight_noise_m": float(np.median(start.noise)),
         "length_scale": problem.scale,
+        "rest": problem.rest._asdict(),
         "rounds": found.rounds,
     }
     for name, which in (("fitted", ~aside), ("kept_aside", aside)):
@@ -207,7 +240,7 @@ def _identification(
             notes[f"errors_{name}"] = errors.part(which).summary()
     return Identification(
         parameters=estimated,
-        covariance=found.covariance,
+        covariance=covariance,
         residual_rms=rms,
         residuals=residuals,
         condition=found.condition,
@@ -239,7 +272,9 @@ def _warnings(
             f"{len(problem.left_out)} rollouts were left out: they do not begin in free motion, or"
             f" never touch (the first: {problem.left_out[0]})"
         )
-    warnings += _rest_warnings(problem)
+    warnings += problem.corrected
+    if not found.settled:
+        warnings.append("the fit did not settle; treat the values with care")
     if found.early.any():
         warnings.append(
             f"{int(found.early.sum())} of {len(found.early)} fitted rollouts ended early; more"
@@ -251,29 +286,3 @@ def _warnings(
         elif p.value in (PARAMETERS[name].lower, PARAMETERS[name].upper):
             warnings.append(f"{name}: at its bound, {p.value:g}")
     return warnings
-
-
-def _rest_warnings(problem: RolloutProblem) -> list[str]:
-    """Bodies that rest above, below or aslant the ground: frames or sizes are off."""
-    engine = problem.engine
-    gaps = resting_gaps(problem.rollouts, engine.mechanism, engine.contacts)
-    if len(gaps) < _LEAST_ROLLOUTS:
-        return []
-    out = []
-    height = float(np.median(gaps[:, 0]))
-    if abs(height) > _RESTS_AT:
-        out.append(
-            f"{len(gaps)} rollouts come to rest {1e3 * abs(height):.2g} mm"
-            f" {'above' if height > 0 else 'below'} the ground: its place, the body's size or"
-            " `scale` is off; rebounds are misjudged by as much"
-        )
-    # What lies on a face touches with several points: two in a plane, three in space.
-    count = 2 if engine.mechanism.nv <= _PLANAR else 3
-    if gaps.shape[1] >= count:
-        aslant = float(np.median(gaps[:, count - 1] - gaps[:, 0]))
-        if aslant > _RESTS_AT:
-            out.append(
-                f"{len(gaps)} rollouts come to rest aslant: one point of the face"
-                f" {1e3 * aslant:.2g} mm higher than another; the frame of the poses is turned"
-            )
-    return out

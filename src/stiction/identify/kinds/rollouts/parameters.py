@@ -17,13 +17,17 @@ class LawNumber(NamedTuple):
     lower: float
     upper: float
     members: tuple[str, ...] = ()  # fields of the law that it stands for, if not its own name
+    # Where it is looked for: between these, or else within this factor of where the search begins.
+    least: float = 0.0
+    most: float | None = None
+    factor: float = 4.0
 
 
 PARAMETERS = {
-    "mu": LawNumber("", 0.0, np.inf, ("mu", "mu_static", "mu_dynamic")),
-    "mu_static": LawNumber("", 0.0, np.inf),
-    "mu_dynamic": LawNumber("", 0.0, np.inf),
-    "restitution": LawNumber("", 0.0, 1.0),
+    "mu": LawNumber("", 0.0, np.inf, ("mu", "mu_static", "mu_dynamic"), most=0.8),
+    "mu_static": LawNumber("", 0.0, np.inf, most=0.8),
+    "mu_dynamic": LawNumber("", 0.0, np.inf, most=0.8),
+    "restitution": LawNumber("", 0.0, 1.0, most=0.95),
     "stiffness": LawNumber("N/m^n", 0.0, np.inf),
     "dissipation": LawNumber("s/m", 0.0, np.inf),
     "damping": LawNumber("N·s/m", 0.0, np.inf),

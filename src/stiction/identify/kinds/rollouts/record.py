@@ -1,11 +1,11 @@
 """Rollouts as arrays: the measured configurations, sample by sample."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stiction._base.arrays import Bool, Float
+from stiction._base.arrays import Bool, Float, Int
 from stiction._base.errors import InputError
 from stiction.identify.columns import even_rate, number, pieces, unit_quaternions
 from stiction.identify.kinds.rollouts.setup import RolloutSetup
@@ -41,6 +41,13 @@ class Rollouts:
             self.q[chosen], self.seen[chosen], self.rate, tuple(self.names[i] for i in chosen)
         )
 
+    def later(self, rows: Int[np.ndarray, " n"]) -> "Rollouts":
+        """The rollouts without the first rows of each."""
+        count = self.seen.sum(axis=1) - rows
+        at = np.minimum(np.arange(self.q.shape[1]) + rows[:, None], self.q.shape[1] - 1)
+        q = np.take_along_axis(self.q, at[..., None], axis=1)
+        return replace(self, q=q, seen=np.arange(self.q.shape[1]) < count[:, None])
+
 
 def record(tables: Sequence[Table], setup: RolloutSetup, mechanism: Mechanism) -> Rollouts:
     """The rollouts of all tables: one a table, or those that `start` and `length` cut out."""
@@ -49,7 +56,7 @@ def record(tables: Sequence[Table], setup: RolloutSetup, mechanism: Mechanism) -
         q = _configurations(table, setup, mechanism)
         rates.append(_rate(table, setup))
         cuts = _cuts(table, setup, len(q))
-        hinges = _angles_of(mechanism)
+        hinges = angles_of(mechanism)
         for a, n in cuts:
             part = q[a + setup.skip : a + n]
             part[:, hinges] = np.unwrap(part[:, hinges], axis=0)  # sensors wrap at a turn
@@ -91,7 +98,7 @@ def _quaternions_of(mechanism: Mechanism) -> np.ndarray:
     return np.array(first, int).reshape(-1, 1) + np.arange(4)
 
 
-def _angles_of(mechanism: Mechanism) -> Bool[np.ndarray, " nq"]:
+def angles_of(mechanism: Mechanism) -> Bool[np.ndarray, " nq"]:
     """Which coordinates are angles of hinges."""
     angles = ~lengths_of(mechanism)
     angles[_quaternions_of(mechanism).ravel()] = False
@@ -110,7 +117,7 @@ def _configurations(
         )
     quaternions = _quaternions_of(mechanism)
     q = table.plain(columns)
-    kinds = {"length": lengths_of(mechanism), "angle": _angles_of(mechanism)}
+    kinds = {"length": lengths_of(mechanism), "angle": angles_of(mechanism)}
     for quantity, chosen in kinds.items():
         if chosen.any():
             q[:, chosen] = table.vectors(np.array(columns)[chosen].tolist(), quantity)

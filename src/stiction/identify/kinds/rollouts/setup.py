@@ -46,6 +46,9 @@ class RolloutSetup(Setup):
         Field(description="true lengths for each recorded one; 'gravity': such that bodies fall as"
               " the model says"),
     ] = 1.0  # fmt: skip
+    level: Annotated[
+        bool, Field(description="whether bodies at rest say where the ground is, and how level")
+    ] = True
     clearance: Annotated[Positive, Field(description="gap from which a body surely flies [m]")] = (
         0.005
     )
