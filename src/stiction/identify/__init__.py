@@ -62,12 +62,9 @@ __all__ = [
     "Parameter",
     "Recording",
     "RecursiveLeastSquares",
-<<<<<<< HEAD
     "RigidMotion",
-=======
     "RobotMotion",
     "RobotSetup",
->>>>>>> identify
     "Setup",
     "Trace",
     "VirtualTest",

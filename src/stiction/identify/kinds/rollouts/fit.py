@@ -211,7 +211,7 @@ def _region(at, theta, wide, lower, upper) -> Region:
     points = np.concatenate([np.zeros((1, p)), u, -u]) * wide
     points = np.clip(theta + points, lower, upper) - theta
     values = np.stack([at(theta + d) for d in points])
-    good = np.isfinite(values).all(axis=(0, -1))
+    good = np.asarray(np.isfinite(values).all(axis=(0, -1)))
     unit = points / wide
     A = np.column_stack([np.ones(len(unit)), unit, np.sum(unit**2, axis=1)])
     values = np.where(good[..., None], values, 0.0)
