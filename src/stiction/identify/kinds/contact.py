@@ -191,7 +191,7 @@ def _is_doubtful(problem: ContactProblem, found: Estimate) -> bool:
         for g in problem.nuisances.groups
         if np.all(g.tolerance > 0)
     ]
-    return found.whitened > _POOR_FIT or min(k) <= 0 or any(far)
+    return bool(found.whitened > _POOR_FIT or min(k) <= 0 or any(far))
 
 
 def _investigate(

@@ -33,7 +33,7 @@ from stiction.identify.kinds.rollouts.parameters import PARAMETERS
 
 _SPREAD, _FEW = 24, 32  # points that are tried first, with at most so many rollouts
 _PAIRS = 2  # pairs of points in a region, for each number
-_STAGES = 12
+_STAGES = 20
 _SOLVES = 8  # of one region, weights in turn
 _FIRST = 0.3  # of what is possible: the first region
 _SHRINK = 0.2  # of a region, to the next
