@@ -15,9 +15,9 @@ COUNT = 2_000
 def test_what_is_whole_is_read(kind, tmp_path):
     """Else mutations would only try how broken files are refused."""
     door = doors()[kind]
-    for table in (files("stiction.scenes") / "library").iterdir():
-        if table.name.endswith(".csv"):  # that scenarios name
-            (tmp_path / table.name).write_bytes(table.read_bytes())
+    for given in (files("stiction.scenes") / "library").iterdir():
+        if given.name.endswith(".csv"):  # that scenarios name
+            (tmp_path / given.name).write_bytes(given.read_bytes())
     for seed in door.seeds:
         path = tmp_path / f"whole{door.suffix}"
         path.write_bytes(seed)
