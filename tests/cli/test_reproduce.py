@@ -13,7 +13,7 @@ def test_terminal_json_and_report_say_the_same(cli, tmp_path):
     shown = cli(*options, "--out", str(tmp_path / "b"))
     page = (tmp_path / "a" / "report.html").read_text(encoding="utf-8")
     wrong = [c["claim"] for c in found["checks"] if not c["passed"]]
-    assert len(wrong) == 2
+    assert wrong
     for words in (found["text"], "differs", *wrong):
         assert words in " ".join(shown.out.split())
         assert words in page.replace("&#x27;", "'")
