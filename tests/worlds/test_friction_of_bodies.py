@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from stiction.mujoco import RigidLaw
 from worlds.drive import FLOOR, G, drive
@@ -67,22 +68,30 @@ def test_a_spinning_ball_stops_as_its_friction_of_spin_says(condim):
 
 
 def test_a_rolling_ball_stops_where_its_friction_of_rolling_says():
-    """Rolling without slip under a rolling torque M: v̇ = -(5/7) M / (m r). MuJoCo's cone holds all
-    friction together, (f / μ)² + (M / c)² ≤ N²: what slows the ball down is taken from it, and the
-    ball creeps while it rolls, by the part (c / r) (f / μ N) of its speed.
+    """MuJoCo's cone holds sliding and rolling together, (f / μ)² + (M / c)² ≤ N², against the slip
+    (u, c ω / μ): the ball creeps a little while it rolls. Two equations, integrated by SciPy.
     """
     r, c, v = 0.1, 0.002, 0.5
     geom = f'<geom type="sphere" size="{r}" mass="1" condim="6" friction="1 .005 {c}"/>'
     floor = FLOOR.replace("/>", f' friction="1 .005 {c}"/>')
-    a = 0.0
-    for _ in range(20):
-        a = 5 / 7 * c * G / r * np.sqrt(1 - (a / G) ** 2)
+
+    def rate(_, y):
+        u, w = y[0] - y[1] * r, c * y[1]
+        f, M = -G * np.array([u, w * c]) / np.hypot(u, w)
+        return [f, (M - f * r) / (0.4 * r * r), y[0]]
+
+    def stops(_, y):
+        return y[0] - 1e-6
+
+    stops.terminal = True
+    known = solve_ivp(
+        rate, [0, 20], [v, v / r, 0], "Radau", rtol=1e-10, atol=1e-13, max_step=0.01, events=stops
+    )
     run = drive(
         f'{floor}<body pos="0 0 {r}"><freejoint/>{geom}</body>',
-        until=1.2 * v / a, v=[v, 0, 0, 0, v / r, 0], law=RigidLaw(),
+        until=1.2 * known.t[-1], v=[v, 0, 0, 0, v / r, 0], law=RigidLaw(),
     )  # fmt: skip
-    creep = c / r * a / G
-    np.testing.assert_allclose(run.q[0], v * v / (2 * a), rtol=creep)
+    np.testing.assert_allclose(run.q[0], known.y[2, -1], rtol=1e-6)
     assert np.abs(run.v).max() < 1e-10
 
 
