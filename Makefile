@@ -53,7 +53,7 @@ types: $(VENV)/.base $(VENV)/.lint $(VENV)/.tests  # tests brings every optional
 	$(BIN)/pyright
 
 docs: $(VENV)/.base $(VENV)/.docs
-	$(BIN)/mkdocs build --strict
+	$(BIN)/python -m zensical build --strict --clean
 
 bench: $(VENV)/.base $(VENV)/.tests $(VENV)/.oracles
 	$(BIN)/python -m benchmarks

@@ -24,7 +24,7 @@ from stiction.biped.walk.footsteps import flat_if_small, plan_walk
 from stiction.biped.walk.stride import recorded_stride
 from stiction.control.balance import nearest_in_hull
 from stiction.control.ground import push_of
-from stiction.mechanism import load_mechanism, total_mass
+from stiction.mechanism import center_of_mass, load_mechanism, momentum, total_mass
 from stiction.scenes import scene
 from stiction.tables import read_table
 
@@ -128,6 +128,9 @@ def test_the_push_is_the_least_squares_one_within_cones():
         ("human-walk", {"solver.dt": 5e-4}),
         ("human-walk", {"mechanism.human.mass": 1.05 * MASS}),
         ("human-platform", {}),
+        ("human-platform-free", {}),
+        ("human-platform-free", {"mechanism.human.platform": 80.0}),
+        ("human-platform-free", {"mechanism.human.platform": 1e5}),
         ("human-stairs", {}),
     ],
 )
@@ -144,8 +147,47 @@ def test_the_human_walks_and_does_not_fall(name, changes):
     assert np.nanmax(run.residual) < 1e-4  # [m/s]
     # Of 100 J that move: of first order in the step across impacts.
     assert np.abs(run.ledger_error).max() < 0.5
-    if name == "human-walk":
+    platform = changes.get("mechanism.human.platform", 300.0)
+    if name == "human-walk" or platform == 1e5:  # which is as firm as the ground
         feet_press_as_on_the_plates(run)
+    elif name == "human-platform-free":
+        nothing_pushes_from_outside(run, platform)
+
+
+@pytest.mark.slow
+def test_the_human_walks_on_springs_too():
+    """The first half-step on compliant contacts; adaptive steps close the ledger."""
+    law = {"law": "compliant", "restitution": 0.1}
+    changes = {f"contact.{k}": v for k, v in law.items()} | {"solver.rtol": 1e-5, "until": 1.7}
+    run = scene("human-walk").run({"samples": 341, **changes})
+    assert run.success, run.message
+    way = scene("human-walk").control.reference
+    q = np.asarray(run.q)
+    wanted = np.asarray(jax.vmap(way.coordinates.evaluate)(jnp.asarray(run.time)))
+    assert np.abs(q[:, :3] - wanted[:, :3]).max() < 0.03  # [m]: it goes where it should
+    force = np.asarray(run.force)
+    assert np.all(np.linalg.norm(force[..., :2], axis=-1) <= 0.7 * force[..., 2] + 1e-9)
+    assert np.abs(run.ledger_error).max() < 1e-2
+    heel = force[:, [n.startswith("left_heel") for n in run.contacts.names], 2].sum(axis=1)
+    off = np.flatnonzero(heel > 0)
+    assert np.diff(run.time[off]).max() > 0.3  # it was in the air, and struck again
+
+
+def nothing_pushes_from_outside(run, platform):
+    """A platform that glides freely: man and platform together go on as they began, on the level.
+
+    Of 80 N s and of metres that they exchange; steps are of second order.
+    """
+    m, time = run.mechanism, np.asarray(run.time)
+    both = jax.jit(jax.vmap(lambda q, v: (center_of_mass(m, q), momentum(m, q, v)[0])))
+    center, moved = (np.asarray(x)[:, :2] for x in both(jnp.asarray(run.q), jnp.asarray(run.v)))
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=0.1)
+    drift = np.outer(time, moved[0]) / float(total_mass(m))
+    np.testing.assert_allclose(center - drift, np.broadcast_to(center[0], drift.shape), atol=2e-3)
+    # As in a boat: he comes ahead on it by 3.7 m, and it goes back by his part of that.
+    back = run.q[:, m.tree.coordinate_names.index("platform_x")]
+    gone = run.q[-1, 0] - back[-1] - run.q[0, 0]
+    assert back[-1] == pytest.approx(-gone * MASS / (MASS + platform), abs=0.05)
 
 
 @functools.cache
@@ -158,8 +200,9 @@ def feet_press_as_on_the_plates(run):
 
     Each in weights of its own body: the man of the record has no 5 % more mass.
     """
-    own = float(total_mass(run.mechanism)) * 9.81
-    force = np.asarray(run.force) / own
+    m = run.mechanism
+    own = sum(np.asarray(m.bodies.mass)[[n != "platform" for n in m.tree.body_names]])
+    force = np.asarray(run.force) / (own * 9.81)
     plates = read_plates(RECORDING / "plates.mot", axes="x,-z,y")
     time, weight = np.asarray(run.time), MASS * 9.81
     at = np.arange(2.1, 4.5, 0.01)  # four half-steps

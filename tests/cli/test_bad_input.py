@@ -1,5 +1,6 @@
 """A hundred ways to ask wrongly: each ends with status 2, one line, no traceback, no files."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -76,32 +77,8 @@ MODELS = {
     "missing-include.xml": '<mujoco><include file="absent.xml"/></mujoco>',
     "missing-class.xml": mjcf('<body><joint class="none"/><geom size=".1"/></body>'),
     "actuator-unknown-joint.xml": mjcf(more='<actuator><motor joint="none"/></actuator>'),
-    "equality-connect.xml": mjcf(
-        more='<equality><connect name="loop" body1="b" anchor="0 0 0"/></equality>'
-    ),
-    "equality-weld.xml": mjcf(more='<equality><weld body1="b"/></equality>'),
-    "equality-joint.xml": mjcf(more='<equality><joint joint1="j"/></equality>'),
-    "tendon.xml": mjcf(more='<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'),
     "muscle.xml": mjcf(more='<actuator><muscle joint="j"/></actuator>'),
-    "cylinder-actuator.xml": mjcf(more='<actuator><cylinder joint="j"/></actuator>'),
-    "integrated-velocity.xml": mjcf(
-        more='<actuator><intvelocity joint="j" actrange="-1 1"/></actuator>'
-    ),
-    "site-actuator.xml": mjcf(
-        '<body name="b"><joint/><geom size=".1"/><site name="s"/></body>',
-        '<actuator><motor site="s" gear="1 0 0 0 0 0"/></actuator>',
-    ),
     "adhesion.xml": mjcf(more='<actuator><adhesion body="b" ctrlrange="0 1"/></actuator>'),
-    "gravcomp.xml": mjcf('<body gravcomp="1"><joint/><geom size=".1"/></body>'),
-    "fluid.xml": mjcf(more='<option density="1000"/>'),
-    "viscosity.xml": mjcf(more='<option viscosity="1"/>'),
-    "wind.xml": mjcf(more='<option wind="1 0 0"/>'),
-    "free-spring.xml": mjcf('<body><joint type="ball" stiffness="1"/><geom size=".1"/></body>'),
-    "ball-servo.xml": mjcf(
-        '<body><joint name="j" type="ball"/><geom size=".1"/></body>',
-        '<actuator><position joint="j"/></actuator>',
-    ),
-    "spring-off.xml": mjcf(more='<option><flag spring="disable"/></option>'),
     "nan-gravity.xml": mjcf(more='<option gravity="0 0 nan"/>'),
     "plugin.xml": '<mujoco><extension><plugin plugin="none.such"/></extension></mujoco>',
     "unclosed.urdf": '<robot name="r"><link name="a">',
@@ -197,6 +174,45 @@ def test_broken_models_are_refused_in_one_line(cli, tmp_path, name):
     assert_refused(cli("info", path))
     assert_refused(cli("run", path, "--out", "out"))
     assert files_below(tmp_path) == before
+
+
+# Not bad at all: what a tree of joints does not have, and MuJoCo's own functions treat.
+BEYOND = {
+    "equality-connect.xml": mjcf(
+        more='<equality><connect name="loop" body1="b" anchor="0 0 0"/></equality>'
+    ),
+    "equality-weld.xml": mjcf(more='<equality><weld body1="b"/></equality>'),
+    "equality-joint.xml": mjcf(more='<equality><joint joint1="j"/></equality>'),
+    "tendon.xml": mjcf(more='<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'),
+    "cylinder-actuator.xml": mjcf(more='<actuator><cylinder joint="j"/></actuator>'),
+    "integrated-velocity.xml": mjcf(
+        more='<actuator><intvelocity joint="j" actrange="-1 1"/></actuator>'
+    ),
+    "site-actuator.xml": mjcf(
+        '<body name="b"><joint/><geom size=".1"/><site name="s"/></body>',
+        '<actuator><motor site="s" gear="1 0 0 0 0 0"/></actuator>',
+    ),
+    "gravcomp.xml": mjcf('<body gravcomp="1"><joint/><geom size=".1"/></body>'),
+    "fluid.xml": mjcf(more='<option density="1000"/>'),
+    "viscosity.xml": mjcf(more='<option viscosity="1"/>'),
+    "wind.xml": mjcf(more='<option wind="1 0 0"/>'),
+    "free-spring.xml": mjcf('<body><joint type="ball" stiffness="1"/><geom size=".1"/></body>'),
+    "ball-servo.xml": mjcf(
+        '<body><joint name="j" type="ball"/><geom size=".1"/></body>',
+        '<actuator><position joint="j"/></actuator>',
+    ),
+    "spring-off.xml": mjcf(more='<option><flag spring="disable"/></option>'),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_what_is_beyond_a_tree_is_named_and_run(cli, tmp_path, name):
+    path = tmp_path / name
+    path.write_text(BEYOND[name])
+    told = json.loads(cli("info", path, "--json").out)
+    assert len(told["beyond"]) == 1
+    ran = json.loads(cli("run", path, "--set", "until=0.02", "--json").out)
+    assert ran["success"], ran["message"]
 
 
 @pytest.mark.parametrize("arguments", REQUESTS, ids=" ".join)

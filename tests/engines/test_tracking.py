@@ -119,4 +119,6 @@ def test_balance_pushes_the_centre_of_mass_over_the_feet(told):
     still, goal = jnp.zeros(m.nv), jnp.zeros(m.nv - 6)
     pushes = [float(jnp.sum(answer(m.q_reference, still, goal, jnp.asarray(b))[2][:, 0]))
               for b in (0.0, 2.0, 4.0)]  # fmt: skip
-    assert abs(pushes[0]) < 0.3 * pushes[1] < pushes[1] <= pushes[2]
+    # Both gains ask for more than the edge of the feet allows, and get the same, to rounding.
+    assert abs(pushes[0]) < 0.3 * pushes[1]
+    assert pushes[2] == pytest.approx(pushes[1], rel=1e-9)

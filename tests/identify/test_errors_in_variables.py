@@ -19,8 +19,9 @@ from stiction.identify.path.splines import ORDER, basis
 
 SENSORS = {"motion_rate": 150.0, "wrench_rate": 200.0}
 KNOTS = 0.1
-PLACES = np.array([0, 1, 2, -2])  # of k, c, kμ and the delay
-SCALE = jnp.array([8e3, 1e3, 500.0, 1e-3])
+# Of k, c, kμ, of what settles slowly in fz, of a cable's fz along x, and of the delay.
+PLACES = np.array([0, 1, 2, 23, 35, -2])
+SCALE = jnp.array([8e3, 1e3, 500.0, 1.0, 20.0, 1e-3])
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +46,12 @@ def case():
 
 
 def placed(theta, values):
-    """k, c, kμ and the clock's delay among all parameters, the others zero."""
+    """Those of `PLACES` among all parameters, the others zero."""
     return jnp.zeros_like(theta).at[PLACES].set(jnp.asarray(values))
 
 
 def fitted(problem, track, theta, free):
-    """A fit of some of the four, the nuisances held but for the delay."""
+    """A fit of some of `PLACES`, the other nuisances held."""
     on = placed(theta, jnp.asarray(free, dtype=float)) > 0
     scale = jnp.full_like(theta, 1e-3).at[PLACES].set(SCALE)
     return fit(problem, track, smooth(track), theta, on, scale, jnp.zeros_like(theta))
@@ -62,7 +63,7 @@ def dense_residual(problem, track):
     count = one.known.shape[0]
 
     def residual(y, like):
-        c, theta = y[:-4].reshape(-1, 6), placed(like, y[-4:])
+        c, theta = y[: -len(PLACES)].reshape(-1, 6), placed(like, y[-len(PLACES) :])
         windows = jnp.stack([c[i : i + count] for i in range(ORDER)], axis=1)
         flat = windows.reshape(count, -1)
         pose = jnp.einsum("sij,sj->si", one.known[..., :-1], flat) - one.known[..., -1]
@@ -72,7 +73,7 @@ def dense_residual(problem, track):
                 basis(u - theta[-2] / one.spacing, d) @ window / one.spacing**d for d in range(3)
             )
             w = jax.vmap(
-                lambda x, v, a, age: predicted_wrench(problem, one.center, x, v, a, theta[:-2], age)
+                lambda x, v, a, age: predicted_wrench(problem, one, x, v, a, theta[:-2], age)
             )(x, v, a, age)
             return (w - measured) / problem.wrench_noise[None] * jnp.sqrt(on)[:, None]
 
@@ -84,29 +85,29 @@ def dense_residual(problem, track):
 
 def test_fit_and_covariance_are_those_of_the_dense_problem(case):
     problem, track, theta = case
-    found = fitted(problem, track, theta, [1, 1, 1, 1])  # the delay too
+    found = fitted(problem, track, theta, [1, 1, 1, 1, 1, 1])
     assert bool(found.converged)
     residual = jax.jit(dense_residual(problem, track))
     jacobian = jax.jit(jax.jacfwd(dense_residual(problem, track)))
     found_theta = np.asarray(found.theta)[PLACES]
     y = np.concatenate([np.asarray(found.coefficients[0]).ravel(), found_theta])
-    step_scale = np.concatenate([np.ones(len(y) - 4), np.asarray(SCALE)])
+    step_scale = np.concatenate([np.ones(len(y) - len(PLACES)), np.asarray(SCALE)])
     for _ in range(4):  # from there on the dense Gauss-Newton must not move
         J = np.asarray(jacobian(jnp.asarray(y), theta)) * step_scale
         r = np.asarray(residual(jnp.asarray(y), theta))
         y = y - np.linalg.lstsq(J, r, rcond=None)[0] * step_scale
     root = np.asarray(found.root)
     std = np.sqrt(np.diag(np.linalg.inv(root.T @ root)))[PLACES]
-    moved = np.abs(y[-4:] - found_theta) / std
+    moved = np.abs(y[-len(PLACES) :] - found_theta) / std
     assert np.max(moved) < 2e-3  # the fit stops when a step is below 1e-3 standard errors
-    R = np.linalg.qr(J, mode="r")[-4:, -4:] / np.asarray(SCALE)
+    R = np.linalg.qr(J, mode="r")[-len(PLACES) :, -len(PLACES) :] / np.asarray(SCALE)
     dense = np.sqrt(np.diag(np.linalg.inv(R.T @ R)))
     np.testing.assert_allclose(std, dense, rtol=2e-3)
 
 
 def test_held_parameters_stay(case):
     problem, track, theta = case
-    found = fitted(problem, track, theta * 0.9, [1, 0, 1, 0])
+    found = fitted(problem, track, theta * 0.9, [1, 0, 1, 0, 0, 0])
     assert float(found.theta[1]) == pytest.approx(0.9 * float(theta[1]))
     assert np.all(np.asarray(found.theta[3:]) == 0.0)
 
@@ -114,7 +115,8 @@ def test_held_parameters_stay(case):
 def test_start_does_not_matter(case):
     problem, track, theta = case
     ends = [
-        np.asarray(fitted(problem, track, s * theta, [1, 1, 1, 0]).theta) for s in (0.5, 1.0, 1.7)
+        np.asarray(fitted(problem, track, s * theta, [1, 1, 1, 0, 0, 0]).theta)
+        for s in (0.5, 1.0, 1.7)
     ]
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-4, atol=1e-9)
     np.testing.assert_allclose(ends[2], ends[1], rtol=1e-4, atol=1e-9)
@@ -124,7 +126,7 @@ def test_known_nuisances_give_the_same_fit_by_the_smaller_program(case):
     """Nuisances beside the data rather than among the parameters: the same k, c and kμ."""
     problem, track, theta = case
     bias = theta.at[5].set(0.4)  # fz
-    whole = fitted(problem, track, bias, [1, 1, 1, 0])
+    whole = fitted(problem, track, bias, [1, 1, 1, 0, 0, 0])
     small = replace(problem, nuisances=bias[3:])
     n = 3
     alone = fit(small, track, smooth(track), bias[:n], jnp.ones(n, bool), SCALE[:n], jnp.zeros(n))
@@ -137,7 +139,7 @@ def test_a_prior_pulls_as_hard_as_a_measurement_of_its_width(case):
     offset = 5  # fz, after k, c and kμ
     read = track.wrench.at[..., 2].add(0.3)
     spoilt = eqx.tree_at(lambda t: t.wrench, track, read)
-    free = placed(theta, jnp.array([1.0, 1.0, 1.0, 0.0])).at[offset].set(1.0) > 0
+    free = placed(theta, jnp.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])).at[offset].set(1.0) > 0
     scale = jnp.full_like(theta, 1e-3).at[PLACES].set(SCALE).at[offset].set(1.0)
     none = jnp.zeros_like(theta)
     plain = fit(problem, spoilt, smooth(spoilt), theta, free, scale, none)
@@ -157,7 +159,7 @@ def test_outliers_in_the_wrench_lose_their_weight(case, rng):
     error = {}
     for loss in ("squares", "huber"):
         p = JointProblem(problem.model, problem.wrench_noise, loss=loss)
-        found = fitted(p, spoilt, theta, [1, 1, 1, 0])
+        found = fitted(p, spoilt, theta, [1, 1, 1, 0, 0, 0])
         error[loss] = np.max(np.abs(np.asarray(found.theta)[:3] / np.asarray(theta)[:3] - 1))
     assert error["huber"] < 0.05
     assert error["huber"] < 0.2 * error["squares"]

@@ -101,7 +101,7 @@ def test_friction_restitution_and_law_are_found(law, tmp_path):
         p = found.parameters[name]
         assert abs(p.value - true) < 3.5 * p.std
         assert p.std < 0.02
-    assert found.notes["law"] == law or any("cannot tell" in w for w in found.warnings)
+    assert found.laws.best == law or "cannot tell it" in found.laws.sentence
 
 
 def test_a_mirrored_axis_is_named(tmp_path):

@@ -177,7 +177,7 @@ def test_intervals_cover_with_one_fault(fault):
     found = judge("single-point", fault, 12)
     assert sum(found.coverage.values()) * 12 >= 31
     if fault == "none":
-        assert found.warned == 0
+        assert found.said == ""
         # Without nuisances: 0.129, 0.46, 0.436 %.
         clean_width = {"bottom.k": 0.00129, "bottom.c": 0.0046, "bottom.mu": 0.00436}
         for name, width in clean_width.items():

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from stiction._base.errors import InputError
-from stiction.report.charts import Chart, Line, Panel, Timeline
-from stiction.report.charts.chart import spans_of, spans_where
+from stiction.report.charts import Chart, Line, Map, Panel, Timeline
+from stiction.report.charts.chart import MOST_ON_MAP, spans_of, spans_where
 from stiction.report.charts.draw import draw
 from stiction.report.charts.markup import BUCKETS, payload, thin
 from stiction.report.page import number, numbers
@@ -103,3 +103,29 @@ def test_numbers_at_rounding_level_print_as_zero():
     assert number(1e-9, scale=1e6) == "0"
     assert numbers((1e-14, -2.5)) == "0, -2.5"
     assert number(float("nan")) == "nan"
+
+
+def test_a_map_has_the_same_numbers_in_the_page_and_in_the_file():
+    x, y = np.linspace(0, 1, 5), np.array([0.0, 1.0, 4.0])
+    values = x + y[:, None]
+    values[1, 2] = np.nan
+    described = Chart(x, [Map("height", y, values, "sum [1]")], "width")
+    sent = payload(described)["panels"][0]
+    assert_array_equal(unpacked(sent["values"]), np.float32(values).ravel())
+    assert_allclose(sent["span"], [0.0, 5.0])
+    assert_allclose(sent["extents"], [[-0.125, 1.125], [-0.5, 5.5]])  # half a cell around
+    (drawn, *_) = draw(described).axes[0].collections
+    assert_array_equal(np.ma.filled(drawn.get_array(), np.nan).reshape(3, 5), values)
+    plt.close("all")
+
+
+@pytest.mark.parametrize("points", [True, False])
+def test_a_large_map_is_thinned_to_what_a_page_carries(points):
+    n = 10 * MOST_ON_MAP if points else 700
+    x = np.arange(float(n))
+    large = Map("", x, x if points else x + x[:, None])
+    kept, less = large.thinned(x)
+    assert less.points == points
+    assert less.values.size <= MOST_ON_MAP
+    wanted = kept if points else kept + less.y[:, None]
+    assert_array_equal(less.values, wanted)

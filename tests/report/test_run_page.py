@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import stiction
+from stiction.report.charts import Chart, Line, Map, Panel
 from stiction.report.page import Report
 from stiction.report.player import Animation, Mark, Shape
 from stiction.report.run import run_page
@@ -109,6 +110,24 @@ def test_a_drag_zooms_all_charts_and_a_double_click_shows_all(browser, page):
     assert not browser.errors
 
 
+@pytest.mark.parametrize("cells", [True, False], ids=["cells", "points"])
+def test_pointing_at_a_map_reads_it(browser, tmp_path, cells):
+    x = np.linspace(0, 4, 5)
+    y = np.linspace(0, 2, 3) if cells else np.array([0.0, 1.0, 1.5, 1.0, 2.0])
+    values = x + 10 * y[:, None] if cells else x + 10 * y
+    report = Report("Map")
+    report.chart(Chart(x, [Map("height", y, values, "sum")], "width"))
+    browser.open(report.write(tmp_path / "map.html"), width=900, height=700)
+    box = browser.page.locator(".u-over").bounding_box()
+    low, high = ((-0.5, 4.5), (-0.5, 2.5)) if cells else ((-0.08, 4.08), (-0.04, 2.04))
+    right = box["x"] + box["width"] * (3 - low[0]) / (low[1] - low[0])
+    down = box["y"] + box["height"] * (high[1] - 1) / (high[1] - high[0])
+    browser.page.mouse.move(right, down)
+    browser.settle()
+    assert browser.page.locator(".sc-read").inner_text() == "width 3, height 1: 13"
+    assert not browser.errors
+
+
 def test_a_hundred_bodies_and_ten_thousand_events_stay_small_and_smooth(browser, tmp_path):
     rng, n, bodies = np.random.default_rng(0), 3000, 100
     time = np.linspace(0, 20, n)
@@ -119,9 +138,13 @@ def test_a_hundred_bodies_and_ten_thousand_events_stay_small_and_smooth(browser,
     impulses = np.zeros((10_000, 7))
     impulses[:, 0], impulses[:, 6] = [m.time for m in marks], 1.0
     shapes = [Shape("box", [0.1, 0.1, 0.1], None, b) for b in range(bodies)]
-    a = Animation(time, shapes, positions, quaternions, events=marks, impulses=impulses)
+    forces = np.concatenate([positions, np.ones_like(positions)], axis=-1)
+    more = {"events": marks, "impulses": impulses, "forces": forces}
     report = Report("Many")
-    report.animation(a)
+    report.animation(Animation(time, shapes, positions, quaternions, **more))
+    for part in (0, 2):  # and a curve for each coordinate, through all events
+        lines = [Line(f"{b}", np.repeat(positions[:, b, part], 7)) for b in range(bodies)]
+        report.chart(Chart(np.repeat(time, 7), [Panel("place [m]", lines)]))
     path = report.write(tmp_path / "many.html")
     assert path.stat().st_size < 5e6
     browser.open(path, width=900, height=700)

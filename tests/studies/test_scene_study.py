@@ -140,3 +140,39 @@ def test_basins_are_what_a_box_lies_on():
             assert np.allclose(heights, heights[0], atol=1e-6)  # one face, one height
             assert row["what"].count("box[") == 4
     assert sum(row["cases"] for row in rows) == int((found["status"] == 1).sum())
+
+
+def test_without_a_gpu_one_is_refused_and_nothing_is_written(tmp_path):
+    import warp
+
+    if warp.is_cuda_available():
+        pytest.skip("there is a GPU here")
+    out = tmp_path / "out"
+    with pytest.raises(InputError, match="needs an NVIDIA GPU") as told:
+        study("rod", {"contact.restitution": "0.1,0.5"}, device="gpu", out=out)
+    assert "\n" not in str(told.value)
+    assert not out.exists()
+    with pytest.raises(InputError, match="is for runs of a scene"):
+        study(lambda a: a, {"a": "0,1"}, device="gpu", out=out)
+
+
+def test_a_gpu_gets_all_cases_of_a_block_in_one_call(monkeypatch):
+    """With an engine that says where it was asked to run, and runs here."""
+    import warp
+
+    from stiction.studies import block
+
+    asked, here = [], block.simulate
+
+    def simulate(*args, device="cpu", **options):
+        asked.append((device, len(args[1])))
+        return here(*args, **options)
+
+    monkeypatch.setattr(warp, "is_cuda_available", lambda: True)
+    monkeypatch.setattr(block, "simulate", simulate)
+    vary = {"contact.restitution": "0.1:0.9:5"}
+    there = study("rod", vary, device="gpu", workers=1, block=5).dataset()
+    assert ("gpu", 5) in asked
+    assert np.array_equal(there.final_q, study("rod", vary, workers=1).dataset().final_q)
+    with pytest.raises(InputError, match="another program"):
+        study("rod", {"ground.slope_deg": "0,5"}, device="gpu", workers=1)

@@ -77,3 +77,16 @@ def test_a_start_of_a_hinge_is_slid(bench):
     joint = next(k for k in knobs_of(pendulum.scene) if k.path == "start.q" and k.index == 1)
     assert pendulum.change(joint.change(pendulum.scene, 0.4))
     assert_allclose(pendulum.run.q[0, 1], 0.4)
+
+
+def test_the_motions_of_a_paused_instant_are_those_of_the_run():
+    """Also between two steps, where interpolation would make what touches part or collide."""
+    from stiction.studio.instant import tell_motions
+
+    bench = Bench(stiction.scene("box"))
+    for t, mode in ((1.1, "stick"), (1.25, "stick"), (1.3, "slip")):
+        told = tell_motions(bench, t)
+        assert "unique" in told
+        assert f"box[0] {mode}" in told
+        assert f"box[4] {mode}" in told
+        assert "box[1] break" in told

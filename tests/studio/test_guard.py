@@ -129,3 +129,12 @@ def test_many_requests_at_once_are_answered(address):
     for thread in threads:
         thread.join()
     assert found == [200] * 20
+
+
+def test_nothing_is_printed_but_what_the_command_says(capsys):
+    """viser has a table of addresses, which would stand before the object of --json."""
+    from stiction.studio import start_studio
+
+    with start_studio(stiction.scene("bouncing-ball", until=0.3, samples=11), port=8951):
+        pass
+    assert capsys.readouterr().out == ""

@@ -10,6 +10,7 @@ DT = 1e-3  # step of the stepping engine [s]
 PYRAMID_SIDES = 8
 
 MAX_STEPS = 20_000  # of an adaptive integration
+MAX_WORLD_STEPS = 1_000_000  # of one whose contacts are found on the way
 
 JUMP_DISTANCE = 5.0  # of a jump's goal [m]
 JUMP_FREQUENCY = 150.0  # [rad/s]: at 5 m more than any posture can give, so that it is full thrust

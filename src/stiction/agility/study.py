@@ -74,7 +74,7 @@ class JumpSettings:
 
     distance: float = 5.0  # of the goal, from the mean of the starts: one goal for all [m]
     frequency: float = defaults.JUMP_FREQUENCY  # how hard the push is, see `JumpControl` [rad/s]
-    until: float = 0.015  # how long each is followed [s]
+    until: float = 0.03  # how long each is followed [s]
     solver: Solver = _SOLVER
 
 

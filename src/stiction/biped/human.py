@@ -24,7 +24,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 
-from stiction._base.errors import unknown
+from stiction._base.errors import InputError, unknown
 from stiction.biped.anthropometry import (
     ANKLE,
     FOOT_BREADTH,
@@ -81,9 +81,18 @@ TROUSERS = (0.33, 0.38, 0.46, 1.0)
 SHOES = (0.85, 0.85, 0.83, 1.0)
 PLATE = (0.72, 0.58, 0.40, 1.0)
 
+_DECK = (3.5, 1.0, 0.1)  # half the size of a platform [m]
+_DECK_RADIUS = 1e5  # of the sphere that its deck is a part of [m]: 0.1 mm low at 4 m
+_POINT = 1e-3  # radius of a point of the sole on it [m]
+
 
 def human(
-    height: float = 1.90, mass: float = 84.0728, sex: str = "male", *, sole: str = "plate"
+    height: float = 1.90,
+    mass: float = 84.0728,
+    sex: str = "male",
+    *,
+    sole: str = "plate",
+    platform: float | None = None,
 ) -> str:
     """A standing person as MJCF; by default the subject of rodic's experiments.
 
@@ -96,9 +105,11 @@ def human(
         mass: Body mass [kg].
         sex: "male" or "female": whose table is scaled.
         sole: "plate", one rigid rectangle under foot and toes, or "hinged", bending with the toes.
+        platform: Mass of a platform to stand on, which glides freely over the level [kg]; None for
+            no platform.
 
     Returns:
-        The text of a MuJoCo model: 18 bodies, nv = 38, 32 actuators.
+        The text of a MuJoCo model: 18 bodies, nv = 38, 32 actuators, and the platform.
     """
     if sole not in SOLES:
         raise unknown("sole", sole, SOLES)
@@ -124,8 +135,41 @@ def human(
     for joint in root.iter("joint"):
         name = joint.attrib["name"]
         ET.SubElement(actuators, "motor", name=name, joint=name)
+    if platform is not None:
+        _add_platform(root, world, float(platform))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_platform(root: ET.Element, world: ET.Element, mass: float) -> None:
+    """A body under the feet, free to glide along x and y.
+
+    Bodies touch each other by spheres: the deck is a part of one so large that it is flat (0.1 mm
+    low at 4 m), and each point of a sole is the lowest point of a small one.
+    """
+    if not mass > 0:
+        raise InputError(f"`platform` must be a mass above 0 kg, got {mass:g}")
+    body = ET.SubElement(world, "body", name="platform")
+    for axis, along in (("x", "1 0 0"), ("y", "0 1 0")):
+        ET.SubElement(body, "joint", name=f"platform_{axis}", type="slide", axis=along)
+    inertia = _text([mass * (a**2 + b**2) / 3 for a, b in _pairs(_DECK)])
+    ET.SubElement(body, "inertial", mass=_text([mass]), pos=_text((0, 0, -_DECK[2])),
+                  diaginertia=inertia)  # fmt: skip
+    _geom(body, "box", _DECK, (_DECK[0] - 1.0, 0, -_DECK[2]), PLATE)
+    hidden = {"group": "3", "contype": "0", "conaffinity": "2", "name": "deck"}
+    _geom(body, "sphere", (_DECK_RADIUS,), (0, 0, -_DECK_RADIUS), PLATE, **hidden)
+    for part in list(root.iter("body")):
+        for site in part.findall("site"):
+            name, at = site.attrib["name"], np.array(site.attrib["pos"].split(), float)
+            if name != "head_top":
+                hidden = {"group": "3", "contype": "2", "conaffinity": "0", "name": name}
+                above = at + np.array([0, 0, _POINT])
+                _geom(part, "sphere", (_POINT,), above, PLATE, **hidden)
+
+
+def _pairs(half: tuple[float, float, float]) -> list[tuple[float, float]]:
+    x, y, z = half
+    return [(y, z), (x, z), (x, y)]
 
 
 def _add_leg(pelvis: ET.Element, side: str, p: Person, sole: str) -> None:

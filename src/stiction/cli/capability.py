@@ -35,8 +35,8 @@ def capability(
     """The largest acceleration in a direction that motors can give while the feet hold.
 
     Examples:
-      stiction capability jumping-leg --direction 0,0,1
-      stiction capability jumping-leg --direction 1,0,1 --posture femur=0.6,tibia=-1.2 --plot
+      stiction capability jumping-leg --direction=-1,0,1 --posture guess
+      stiction capability jumping-leg --direction=-1,0,1 --posture femur=0.1,tibia=-0.6 --plot
     """
     d = read_direction(direction)
     stance, q, _ = read_stance(model, posture=posture, point=point, feet=feet, mu=mu, base=base)

@@ -36,6 +36,7 @@ def identify(
     validate: Text = option(
         None, "LOGS", "Judge the numbers on other records: a file, or a pattern in quotes."
     ),
+    laws: bool = flag("Rank laws of contact by what they foretell of data kept aside."),
     print_setup: bool = flag("Print a setup guessed from the columns of LOG, to be corrected."),
 ) -> Answer:
     """Find stiffness, damping and friction, with error bars, from logs of motion and force.
@@ -45,6 +46,7 @@ def identify(
       stiction identify bench/test-*.csv --setup bench/setup.toml --plot
       stiction identify log.csv --setup test.toml --export mujoco --mass 2
       stiction identify fit/*.csv --setup test.toml --validate 'other/*.csv'
+      stiction identify log.csv --setup test.toml --laws
       stiction identify --setup test.toml --design
       stiction identify --print-setup log.csv > test.toml
     """
@@ -71,7 +73,7 @@ def identify(
         return _design(chosen, folder, output)
     if online:
         return _online(logs or [], chosen, folder, output)
-    return _identify(logs, chosen, folder, (export, mass), draws, _others(validate))
+    return _identify(logs, chosen, folder, (export, mass), draws, _others(validate), laws=laws)
 
 
 def _others(pattern: str | None) -> list[Path]:
@@ -116,14 +118,18 @@ def _contact(chosen, option: str):
     return chosen
 
 
-def _identify(logs, chosen, folder, export_to, draws: int, others: list[Path]) -> Answer:
-    from stiction.identify import check_export, export, identify_logs, validate
+def _identify(
+    logs, chosen, folder, export_to, draws: int, others: list[Path], *, laws: bool
+) -> Answer:
+    from stiction.identify import check_export, check_laws, export, identify_logs, validate
 
     (engine, mass), exported = export_to, None
+    if laws:
+        check_laws(chosen)
     if engine is not None:
         check_export(chosen, engine, mass)
     with working("identifying") as tell:
-        found = identify_logs(logs, chosen, folder, tell=tell)
+        found = identify_logs(logs, chosen, folder, laws=laws, tell=tell)
         if engine is not None:
             tell(f"replaying in {engine}")
             exported = export(found, chosen, engine, mass=mass, folder=folder)
@@ -162,6 +168,14 @@ def _show(found, title: str, exported, judged) -> None:
         say(f"allowed for: {sentence}")
     for sentence in found.caveats:
         say(f"taken for granted: {sentence}")
+    if found.laws is not None:
+        rows = [
+            {"law": r["law"], "loss": _cell(r["loss"]),
+             "behind": f"{r['behind']:.3g} ± {r['std']:.2g}" if r["behind"] else ""}
+            for r in found.laws.rows
+        ]  # fmt: skip
+        show_table(rows, title="Laws, by what they foretell")
+        say(found.laws.sentence)
     if judged is not None:
         rows = [
             {"parameter": n, "other records": _cell(judged.refitted[n].value),

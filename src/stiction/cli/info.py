@@ -19,25 +19,34 @@ def info(output: Output, model: str = SCENE, base: Text = BASE) -> Answer:
     from dataclasses import asdict
 
     from stiction.scenes.scenario import HybridContact
-    from stiction.surfaces import find_contacts, level_ground, tell_not_treated
+    from stiction.surfaces import WorldContacts, find_contacts, level_ground, tell_not_treated
 
     described = read_scene(model, base=base)
     mechanism, contacts = described.mechanism, described.contacts
     summary = asdict(mechanism.summary())
-    if described.scenario.contact == HybridContact() and not described.ground.names:
+    world = isinstance(contacts, WorldContacts)
+    if world:
+        contacts = contacts.points
+    elif described.scenario.contact == HybridContact() and not described.ground.names:
         # A robot's own file seldom has a floor: what would touch one?
         contacts = find_contacts(mechanism, ground=level_ground(), required=False)
     summary["contact_points"] = [] if contacts is None else [t._asdict() for t in contacts.touches]
-    summary["not_treated"] = [p._asdict() for p in described.touching if not p.treated]
-    summary["ignored"] += filter(None, [tell_not_treated(described.touching)])
+    table = described.touching
+    summary["found_on_the_way"] = [p._asdict() for p in table if p.treated] if world else []
+    summary["not_treated"] = [p._asdict() for p in table if not p.treated]
+    summary["ignored"] += filter(None, [tell_not_treated(table)])
     return Answer(summary, lambda: _show(summary))
 
 
 def _show(summary: dict[str, Any]) -> None:
+    pairs = len(summary["found_on_the_way"])
+    touching = f"{len(summary['contact_points'])} candidate contact points"
+    if pairs:
+        touching = f"{pairs} pairs of geoms that may touch"
     say(
         f"{summary['name']}: {summary['nq']} coordinates, {summary['nv']} degrees of"
         f" freedom, {summary['n_bodies']} bodies, {summary['mass']:.6g} kg,"
-        f" {summary['nu']} actuators, {len(summary['contact_points'])} candidate contact points",
+        f" {summary['nu']} actuators, {touching}",
         bold=True,
     )
     numbers = ("stiffness", "damping", "armature")
@@ -70,6 +79,8 @@ def _show(summary: dict[str, Any]) -> None:
             for (shape, body, kind), count in points.items()
         ]
     )
+    for note in [*summary["bounds"], *summary["beyond"]]:
+        say(f"has: {note}")
     for note in summary["ignored"]:
         say(f"left out: {note}")
 

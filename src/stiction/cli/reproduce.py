@@ -69,6 +69,7 @@ def _show(results: list[dict[str, Any]], counts: dict[str, int]) -> None:
                 "what": r["title"],
                 "verdict": r["verdict"],
                 "checks": f"{sum(c['passed'] for c in r['checks'])} of {len(r['checks'])} hold",
+                "of the document": sum(c["source"] == "document" for c in r["checks"]),
             }
             for r in results
         ]

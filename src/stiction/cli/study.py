@@ -54,6 +54,7 @@ def study(
     show: Text = option(None, "NAME,…", "Outcomes to draw and to find Sobol indices of."),
     workers: int | None = option(None, "N", "Processes; by default one for each processor."),
     scheduler: Text = option(None, "ADDRESS", "Use a Dask cluster: tcp://host:8786."),
+    device: str = option("cpu", "NAME", "What runs the cases: cpu, or gpu, thousands at once."),
     models: bool = flag(
         "Run nothing: write the model of each case as MJCF, and as arrays for MJX."
     ),
@@ -78,6 +79,8 @@ def study(
         raise InputError(f"`--workers` must be at least 1, got {workers}")
     if workers is not None and scheduler is not None:
         raise InputError("`--workers` and `--scheduler` exclude each other; choose one")
+    if device != "cpu" and (scheduler or log):
+        raise InputError("`--device` is for runs on this machine: leave --scheduler and --log out")
     if (of == "identify") != bool(log):
         raise InputError("`--log` belongs to `--of identify`, which needs at least three")
     sampler = sampler or ("random" if ask else None)
@@ -96,8 +99,9 @@ def study(
         options += [f"--base {base}"] if base else []
         towards = None if direction is None else read_direction(direction)
         subject = studies.subject_of(
-            described, scene, of, keep=keep, direction=towards, settings=" ".join(options)
-        )
+            described, scene, of,
+            keep=keep, direction=towards, settings=" ".join(options), device=device,
+        )  # fmt: skip
     directory = output.open(f"study-{Path(scene).stem}", always=True)
     assert directory is not None
     if models:

@@ -11,6 +11,7 @@ import numpy as np
 
 from stiction._base.arrays import Array, Float, Scalar
 from stiction._base.errors import InputError
+from stiction.control.support import check_platforms, platforms, without_platforms
 from stiction.mechanism import (
     Mechanism,
     body_poses,
@@ -129,7 +130,8 @@ def _splines(time: Any, values: np.ndarray, at_rest: bool) -> diffrax.CubicInter
 def make_way(mechanism: Mechanism, contacts: Contacts, time: np.ndarray, q: np.ndarray) -> Way:
     """The motion of a whole body, and where it touches and presses on the way.
 
-    The ground is taken as it is at time zero: a motion over ground that moves is relative to it.
+    The ground is taken as it is at time zero: a motion over ground that moves, or on a platform,
+    is relative to it.
 
     Args:
         mechanism: What moves.
@@ -139,6 +141,9 @@ def make_way(mechanism: Mechanism, contacts: Contacts, time: np.ndarray, q: np.n
     """
     from scipy.ndimage import gaussian_filter1d
 
+    carrying = platforms(mechanism, contacts)
+    check_platforms(mechanism, carrying)
+    mechanism = without_platforms(mechanism, carrying)
     coordinates = _splines(time, q, at_rest=False)
 
     @jax.jit

@@ -25,25 +25,40 @@ which contacts stand, but not the push by much.
 
 A whole body on its way (`control.reference.Way`) has feet that stand when the way says so: a
 contact stands if it touches and should; one that should and does not is put down; the others go
-their way through the air. Where the ground moves, the way is relative to it.
+their way through the air. Where the ground moves, the way is relative to it, and so it is on a
+platform p that is a body of its own (`control.support`). How that accelerates is found with the
+rest: what pushes the body pushes the platform back, with m and c of the body alone
+
+$$ M_{pp} a_p + c_p = - E^T m (\ddot c - g) , $$
+
+E being the directions in which it may shift. Freedoms without an actuator are the base's and the
+platform's; they do what forces make of them.
 """
 
 from typing import NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import TINY, Array, Float, Int, Scalar, Tolerance
 from stiction._base.linear import cholesky, solve_factored
 from stiction._base.spatial import rotate
-from stiction.control.balance import moment_about, momenta, nearest_in_hull
+from stiction.control.balance import Momenta, moment_about, momenta, nearest_in_hull
 from stiction.control.ground import push_of
 from stiction.control.reference import Reference, Way, WayPoint, scalars_of
+from stiction.control.support import (
+    carried_by_ground,
+    carried_by_platform,
+    driven_freedoms,
+    own_bodies,
+    platforms,
+    without_platforms,
+)
 from stiction.mechanism import (
     LinkKinematics,
     Mechanism,
+    as_mask,
     bias_force_at,
     body_inertias,
     difference,
@@ -95,6 +110,8 @@ class TrackingControl(eqx.Module):
         frequency: ω [rad/s].
         damping: ζ; 1 for an error that dies without swinging.
         balance: ω_b of the centre of mass over the feet [rad/s]; 0 for none.
+        free: Freedoms without an actuator.
+        platform: The body that carries, if it is one of its own.
     """
 
     mechanism: Mechanism
@@ -104,6 +121,12 @@ class TrackingControl(eqx.Module):
     frequency: Scalar
     damping: Scalar
     balance: Scalar
+    free: tuple[int, ...] = eqx.field(init=False, static=True)
+    platform: tuple[int, ...] = eqx.field(init=False, static=True)
+
+    def __post_init__(self):
+        self.free = tuple(np.flatnonzero(~driven_freedoms(self.mechanism)).tolist())
+        self.platform = platforms(self.mechanism, self.contacts)
 
     def __call__(
         self, t: Scalar, q: Float[Array, "nq"], v: Float[Array, "nv"], modes: Int[Array, "n"]
@@ -139,7 +162,7 @@ class TrackingControl(eqx.Module):
         M = lower + jnp.tril(lower, -1).T
         c = bias_force_at(m, state, inertias, v) - passive_force(m, q, v)
         _, tracked = scalar_entries(m.tree)
-        free = np.setdiff1d(np.arange(m.nv), tracked)
+        free = np.array(self.free, int)
         a = jnp.zeros_like(v).at[tracked].set(self.wanted(t, q, v))
         if not free.size:  # the accelerations of all freedoms are known
             return M @ a + c
@@ -151,7 +174,12 @@ class TrackingControl(eqx.Module):
                 state, inertias, M, c, seen, seen.jacobian.reshape(rows, m.nv), seen.bias.ravel()
             )
             near = jnp.clip(2 - seen.gap / _TOUCHES, 0.0, 1.0)
-            a, held = self._accelerations(body, t, q, v, a, near, free)
+            shift = self._shift(state, t, v)
+            if self.platform:  # how it accelerates is known from a first answer
+                first, _ = self._accelerations(body, t, q, v, a, near, shift)
+                at = self._platform_freedoms
+                shift = shift.at[2].set(first[at] @ state.S[at, 3:])
+            a, held = self._accelerations(body, t, q, v, a, near, shift)
             push = body.J.T @ self._ground_forces(body, a, held, free)
         # The base does what all this leaves to it.
         base = cholesky(M[np.ix_(free, free)])
@@ -168,37 +196,65 @@ class TrackingControl(eqx.Module):
         return (f * held[:, None]).ravel()
 
     def _accelerations(
-        self, body: _Body, t: Scalar, q: Array, v: Array, a: Array, near: Array, free: np.ndarray
+        self, body: _Body, t: Scalar, q: Array, v: Array, a: Array, near: Array, shift: Array
     ) -> tuple[Float[Array, "nv"], Float[Array, "n"]]:
         """Of all freedoms: near to those wanted, while what stands stays and is pressed rightly.
 
         Also what stands: 1 for contacts that touch and should, 0 for others.
         """
         m = self.mechanism
+        weight = jnp.ones_like(v).at[np.array(self.free, int)].set(0.0)
         if isinstance(self.reference, Way):
             way = self.reference.at(m, t)
             error, soon = difference(m, q, way.q), self.reference.gaps(t + _LANDS)
-            w, shift = self.frequency, self._support(t)
-            error = error.at[free[:3]].add(shift[0])
+            w, base = self.frequency, self._base
+            error = error.at[base[:3]].add(shift[0])
             a = way.a + 2 * self.damping * w * (way.v - v) + w**2 * error
-            a = a.at[free[:3]].add(shift[2] + 2 * self.damping * w * shift[1])
-            weight = jnp.ones_like(v).at[free[:3]].set(_CARRIED)
+            a = a.at[base[:3]].add(shift[2] + 2 * self.damping * w * shift[1])
+            weight = weight.at[base].set(1.0).at[base[:3]].set(_CARRIED)
             planned = (jnp.minimum(way.gap, soon) < _PLANNED).astype(q.dtype)
             held = near * planned
             rows, wanted, weights = self._feet(body, way, shift, held)
         else:
-            weight = jnp.ones_like(v).at[free].set(0.0)
-            held, way, shift = near, None, None
+            held, way = near, None
             rows, wanted = body.J, -body.b
             weights = _HELD * jnp.repeat(held, len(body.b) // len(held))
         stands = jnp.any(held > 0)
-        moment, missing = self._pressed(body, q, v, held, way, shift)
+        whole = self._own_momenta(body, q, v)
+        moment, missing = self._pressed(body, whole, held, way, shift)
         pressed = jnp.where(stands & (self.balance > 0), _PRESSED, 0.0)
-        R = jnp.concatenate([rows, moment])
-        y = jnp.concatenate([wanted, missing])
-        k = jnp.concatenate([weights, jnp.broadcast_to(pressed, missing.shape)])
+        pushed, back = self._pushed_back(body, whole)
+        R = jnp.concatenate([rows, moment, pushed])
+        y = jnp.concatenate([wanted, missing, back])
+        k = [weights, jnp.broadcast_to(pressed, missing.shape), jnp.full(back.shape, _HELD)]
+        k = jnp.concatenate(k)
         A = (R.T * k[None]) @ R + jnp.diag(weight + _LEAST.of(q))
         return solve_factored(cholesky(A), weight * a + R.T @ (k * y)), held
+
+    @property
+    def _base(self) -> np.ndarray:
+        """Freedoms of the free joint: shifts first."""
+        tree = self.mechanism.tree
+        return np.setdiff1d(np.arange(tree.nv), scalar_entries(tree)[1])
+
+    @property
+    def _platform_freedoms(self) -> np.ndarray:
+        moves = self.mechanism.tree.moves_body
+        return np.flatnonzero(np.any(moves[np.array(self.platform, int)], axis=0))
+
+    def _own_momenta(self, body: _Body, q: Array, v: Array) -> Momenta:
+        """Of all but a platform."""
+        m = without_platforms(self.mechanism, self.platform)
+        own = as_mask(own_bodies(m, self.platform), q)
+        return momenta(m, body.state, body.inertias * own[:, None], q, v)
+
+    def _pushed_back(self, body: _Body, whole: Momenta) -> tuple[Array, Array]:
+        """Rows for a platform that is pushed by what pushes itself off it."""
+        at, g = self._platform_freedoms, self.mechanism.gravity
+        E = body.state.S[at, 3:]
+        scale = whole.mass
+        rows = (body.M[at] + E @ whole.push) / scale
+        return rows, -(body.c[at] + E @ (whole.push_drift - whole.mass * g)) / scale
 
     def _feet(self, body: _Body, way: WayPoint, shift: Array, held: Array):
         """What points of feet should do: those that stand stay, the others go their way."""
@@ -220,51 +276,39 @@ class TrackingControl(eqx.Module):
     def velocity_at(self, t: Scalar) -> Float[Array, "nv"]:
         """Of a whole body on its way, carried by the ground if that moves."""
         assert isinstance(self.reference, Way)
-        m = self.mechanism
-        free = np.setdiff1d(np.arange(m.nv), scalar_entries(m.tree)[1])
-        return self.reference.at(m, t).v.at[free[:3]].add(self._support(t)[1])
+        carried = carried_by_ground(self.contacts, t)[1]
+        return self.reference.at(self.mechanism, t).v.at[self._base[:3]].add(carried)
 
-    def _support(self, t: Scalar) -> Array:
-        """How far the ground has come since the start, how fast, and its acceleration."""
-        planes = None if self.contacts is None else self.contacts.planes
-        if planes is None or not planes.names:
-            return jnp.zeros((3, 3), t.dtype)
+    def _shift(self, state: LinkKinematics, t: Scalar, v: Array) -> Float[Array, "3 3"]:
+        """How far what carries has come, how fast, and its acceleration where that is known."""
+        if self.platform:
+            return carried_by_platform(self.mechanism, self.platform[0], state, v)
+        return carried_by_ground(self.contacts, t)
 
-        def moved(t):
-            frame, belt = planes.rotation[0], planes.motion.belt[0]
-            return planes.motion.shift(t)[0] + t * (frame[:, :2] @ belt)
-
-        def rate(t):
-            return jax.jvp(moved, (t,), (jnp.ones_like(t),))
-
-        (x, x_dot), (_, x_ddot) = jax.jvp(rate, (t,), (jnp.ones_like(t),))
-        return jnp.stack([x, x_dot, x_ddot])
-
-    def _pressed(self, body: _Body, q: Array, v: Array, held: Array, way, shift):
+    def _pressed(self, body: _Body, whole: Momenta, held: Array, way, shift: Array):
         """Rows that make the ground push where balance needs it."""
         m, seen = self.mechanism, body.seen
-        g = jnp.sqrt(jnp.sum(m.gravity**2) + TINY.of(q))
+        g = jnp.sqrt(jnp.sum(m.gravity**2) + TINY.of(held))
         up = -m.gravity / g
-        whole = momenta(m, body.state, body.inertias, q, v)
-        share = held / jnp.maximum(jnp.sum(held), TINY.of(q))
+        share = held / jnp.maximum(jnp.sum(held), TINY.of(held))
         level = jnp.sum(share[:, None] * seen.point, axis=0) @ up
         h = jnp.maximum(whole.center @ up - level, 0.1)  # what lies has no height to fall from [m]
         there = held
         if way is None:
             # A heel that is still up counts, once another point supports.
-            there = jnp.where(jnp.any(held > 0), (seen.gap < _ABOUT_TO).astype(q.dtype), 0.0)
+            there = jnp.where(jnp.any(held > 0), (seen.gap < _ABOUT_TO).astype(held.dtype), 0.0)
             low, high = _box(seen.point, there > 0)
             p = (low + high) / 2
-            e, e_dot, fall = whole.center - p, whole.center_rate, 0.0
+            e, e_dot = whole.center - p, whole.center_rate - shift[1]
         else:
             e = whole.center - way.center - shift[0]
             e_dot = whole.center_rate - way.center_rate - shift[1]
-            p, fall = way.pressure + shift[0], h / g * shift[2]
+            p = way.pressure + shift[0]
         w = self.balance
-        p = p + e + h / g * (w**2 * e + 2 * w * e_dot) - fall
+        p = p + e + h / g * (w**2 * e + 2 * w * e_dot - shift[2])
         T = _tangents(up)
         flat = seen.point @ T.T
-        count = jnp.maximum(jnp.sum((there > 0).astype(q.dtype)), 1.0)
+        count = jnp.maximum(jnp.sum((there > 0).astype(held.dtype)), 1.0)
         middle = jnp.sum(jnp.where(there[:, None] > 0, flat, 0.0), axis=0) / count
         inner = middle[None] + _INSIDE * (flat - middle[None])
         p = T.T @ nearest_in_hull(T @ p, inner, there) + level * up

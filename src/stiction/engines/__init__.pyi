@@ -1,20 +1,21 @@
 """What the folder has for others."""
 
 from stiction.engines.compliant import Compliant as Compliant
+from stiction.engines.contact_places import ContactPlaces as ContactPlaces
 from stiction.engines.contact_sets import EventSets as EventSets
 from stiction.engines.contact_sets import IndexSets as IndexSets
 from stiction.engines.contact_sets import index_sets as index_sets
 from stiction.engines.events import Event as Event
 from stiction.engines.events import rest_time as rest_time
 from stiction.engines.hybrid import Hybrid as Hybrid
-from stiction.engines.places import places_at as places_at
+from stiction.engines.places import places_along as places_along
 from stiction.engines.places import poses_at as poses_at
 from stiction.engines.reactions import Reactions as Reactions
 from stiction.engines.reactions import reactions_of as reactions_of
-from stiction.engines.reactions import world_forces as world_forces
 from stiction.engines.result import RESULTS as RESULTS
 from stiction.engines.result import Compliance as Compliance
 from stiction.engines.result import Origin as Origin
+from stiction.engines.result import Signals as Signals
 from stiction.engines.result import Trajectory as Trajectory
 from stiction.engines.simulation import default_solver as default_solver
 from stiction.engines.simulation import require_quaternions as require_quaternions

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import jax
 
 from stiction.engines.blueprint import Blueprint, Core
-from stiction.engines.core_arrays import actuators_of, pairs_of, tree_of
+from stiction.engines.core_arrays import actuators_of, tree_of
+from stiction.engines.pair_arrays import ground_of, pair_rows, pairs_of
 from stiction.engines.room import MOST_ROWS_AT_ONCE
 from stiction.mechanism import BALL, FREE
 
@@ -56,13 +57,16 @@ def _design(same: _Same, guards, stages, soft, unknowns, single, device) -> Blue
     M.tree, size_M, links = tree_of(a, lay.Links(), mechanism)
     M.act = actuators_of(a, lay.MotorArrays(), mechanism, control)
     M.act.guards = guards
-    M.pairs, dim = pairs_of(a, lay.Pairs(), core.contacts, mechanism, contacts, links)
+    rows = [] if contacts is None else pair_rows(core.contacts, mechanism, contacts, links)
+    M.pairs = pairs_of(a, lay.Pairs(), rows)
+    if contacts is not None:
+        ground_of(a, M.pairs, contacts.planes, contacts.field)
     kinds, at = mechanism.tree.joint_types, mechanism.tree.q_address
     turns = [
         at[j] + (3 if kind == FREE else 0) for j, kind in enumerate(kinds) if kind in (FREE, BALL)
     ]
-    rows = min(M.pairs.count * dim, MOST_ROWS_AT_ONCE)
-    return Blueprint(core, M, size_M, rows, stages, unknowns, turns, soft)
+    most = min(sum(row["rows"] for row in rows), MOST_ROWS_AT_ONCE)
+    return Blueprint(core, M, size_M, most, stages, unknowns, turns, soft)
 
 
 def design_of(

@@ -84,7 +84,8 @@ class Blueprint:
         self._soft(M, lay, soft)
         self._stepping(M, lay, rows)
         n, nq, nv, nu = M.pairs.count, M.tree.nq, M.tree.nv, M.act.count
-        self.sample_size = nq + nv + 5 + 2 + nu + 4 * n + 1 + (4 * n if soft else 0)
+        signals = nv + nu + M.outer.na
+        self.sample_size = nq + nv + 5 + 2 + nu + 4 * n + 1 + (4 * n if soft else 0) + signals
         self.event_size = lay.EVENT_NUMBERS + lay.PAIR_NUMBERS * n + nq + 2 * nv
         self.handed: Any = None
 
@@ -189,6 +190,7 @@ class Run:
         self.samples = a.zeros((batch, samples, design.sample_size))
         self.log = a.zeros((batch, events, design.event_size))
         self.law = self.impulses = a.nothing
+        self.places = self.event_places = a.no_places
         o.energetic = a.one
 
     def integrate(self, method: str, rtol: float, atol: float) -> None:
@@ -218,6 +220,13 @@ class Run:
         k[:, M.soft.implicit] = int(self.options.method == 1)
         self.x, self.k = a.rows(x), a.rows(k)
 
+    def record_places(self) -> None:
+        """Where contacts are, at every sample and event."""
+        size = (self.design.machine.pairs.count, self.design.core.layout.PLACE_NUMBERS)
+        zeros = self.design.arrays.zeros
+        self.places = zeros((self.batch, self.samples.shape[1], *size))
+        self.event_places = zeros((self.batch, self.log.shape[1], *size))
+
     def record_impulses(self, room: int) -> None:
         """Of fixed steps, so many of them."""
         lay = self.design.core.layout
@@ -229,12 +238,14 @@ class Run:
         M = self.design.machine
         M.opt, M.law = self.options, self.law
         M.samples, M.log, M.impulses = self.samples, self.log, self.impulses
+        M.places, M.event_places = self.places, self.event_places
         return self.design.hand_over()
 
     def let_go(self) -> None:
         """The design, which lives on, holds nothing of what this run has written."""
         M = self.design.machine
         M.samples = M.log = M.impulses = self.design.arrays.nothing
+        M.places = M.event_places = self.design.arrays.no_places
 
     def go(self, kernel: Any, passes: int = 2**31 - 1) -> None:
         """So many passes, or steps, of every world that has not ended."""

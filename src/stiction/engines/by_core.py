@@ -9,22 +9,24 @@ import numpy as np
 from stiction.control import AbstractSwitchingControl, HarmonicControl, PhasedControl
 from stiction.control.switching import plain_of
 from stiction.engines.assemble import design_of
-from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Blueprint, Run
+from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Run
 from stiction.engines.compliant import Compliant
+from stiction.engines.contact_places import ContactPlaces
 from stiction.engines.event_log import Cause, EventLog
 from stiction.engines.given import Extent, Given, unchecked
 from stiction.engines.hybrid import Hybrid
 from stiction.engines.outside import go_with_control
-from stiction.engines.result import RESULTS, Compliance, Trajectory
+from stiction.engines.result import RESULTS, Compliance, Signals, Trajectory
 from stiction.engines.room import require_few_steps, require_memory
 from stiction.engines.stepping import Stepping
 from stiction.engines.tableaus import stages_of
 from stiction.engines.tolerances import INSIDE, SUNK
+from stiction.engines.worlds.run import carry_out_worlds
 from stiction.mechanism import Mechanism
-from stiction.surfaces import Contacts
+from stiction.surfaces import Contacts, WorldContacts
 
 # As `core.layout` numbers how a run ends.
-_ENDS = (
+ENDS = (
     "not_finite",  # 0: still running, which no run is at its end
     "successful",
     "max_steps_reached",
@@ -44,6 +46,8 @@ _COMPLIANCE = ("depth", "stored", "normal_loss", "friction_loss")
 
 def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, np.ndarray]:
     """A run with known numbers, and the impulses of its fixed steps, so many of them."""
+    if isinstance(given.contacts, WorldContacts):
+        return to_jax(carry_out_worlds(given, extent)), np.zeros(0)
     mechanism, contacts, law, control = given.mechanism, given.contacts, given.law, given.control
     batch = given.until.shape
     lanes = int(np.prod(batch))
@@ -57,7 +61,9 @@ def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, 
         mechanism,
         contacts,
         None if outside else commands,
-        guards=_n_guards(control, mechanism, contacts) if outside else 0,
+        guards=n_guards(control, mechanism, 0 if contacts is None else contacts.count)
+        if outside
+        else 0,
         stages=7 if isinstance(law, Stepping) else stages_of(solver.method, soft),
         soft=soft,
         unknowns=_unknowns(law, contacts),
@@ -70,6 +76,8 @@ def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, 
     require_memory(lanes, design.numbers.size, *sizes, design.machine.pairs.count)
     run = Run(design, lanes, end, extent.samples, events)
     run.options.max_events = extent.max_events
+    if batch == () and contacts is not None:
+        run.record_places()
     if not soft:
         run.options.deepest = INSIDE.of(given.q)
     kind = design.core.reals.numpy_type
@@ -95,17 +103,16 @@ def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, 
     else:
         run.go(kernel)
     run.let_go()
-    done = _trajectory(run, mechanism, contacts, extent, batch, isinstance(law, Stepping))
+    done = to_jax(trajectory_of(run, contacts, extent, batch, isinstance(law, Stepping)))
     return done, run.impulses.numpy().reshape(*batch, *run.impulses.shape[1:])
 
 
-def _n_guards(
-    control: AbstractSwitchingControl, mechanism: Mechanism, contacts: Contacts | None
-) -> int:
+def n_guards(control: AbstractSwitchingControl, mechanism: Mechanism, n_contacts: int) -> int:
+    """How many guards a control has."""
     kind = float if jax.config.read("jax_enable_x64") else np.float32
     shapes = ((), (mechanism.nq,), (mechanism.nv,))
     state = [jax.ShapeDtypeStruct(shape, kind) for shape in shapes]
-    modes = jax.ShapeDtypeStruct((0 if contacts is None else contacts.count,), int)
+    modes = jax.ShapeDtypeStruct((n_contacts,), int)
     return jax.eval_shape(control.guards, *state, modes, control.memory()).shape[0]
 
 
@@ -152,16 +159,16 @@ def _step_by(run: Run, law: Stepping, samples: int) -> None:
     _numbers(run, law, _STEPPING)
 
 
-def _trajectory(
+def trajectory_of(
     run: Run,
-    mechanism: Mechanism,
-    contacts: Contacts | None,
+    contacts: Any,
     extent: Extent,
     batch: tuple[int, ...],
     fixed: bool,
 ) -> Trajectory:
+    """What a run has written, as arrays of NumPy's; `contacts` have a count and a dimension."""
     m, lanes, s = run.design.machine, run.batch, extent.samples
-    nq, nv, nu = mechanism.nq, mechanism.nv, mechanism.nu
+    nq, nv, nu = m.tree.nq, m.tree.nv, m.act.count
     n, dim = (0, 3) if contacts is None else (contacts.count, contacts.dim)
     x, k = run.x.numpy(), run.k.numpy()
     rows = run.samples.numpy()
@@ -176,14 +183,17 @@ def _trajectory(
                 rows[w, 1, : nq + nv + 5] = x[w, m.z.y : m.z.y + nq + nv + 5]
             missing[:, 1] = False
     rows[missing] = np.nan
-    for w in np.flatnonzero(status == _ENDS.index("began_inside")):
+    for w in np.flatnonzero(status == ENDS.index("began_inside")):
         rows[w, 0, : nq + nv] = x[w, m.z.y : m.z.y + nq + nv]
     at = nq + nv + 7 + nu
     rows[missing, at : at + 4 * n : 4] = 0  # modes are whole numbers
-    contact, rest = np.split(rows[:, :, at:], [4 * n], axis=-1)
+    gives = contacts is not None and m.opt.compliant
+    parts = np.cumsum([4 * n, 1, 4 * n if m.opt.compliant else 0, nv, nu])
+    contact, residual, soft, acceleration, command, activation = np.split(
+        rows[:, :, at:], parts, axis=-1
+    )
     contact = contact.reshape(lanes, s, n, 4)
     steps = m.opt.last if fixed else k[:, m.z.steps]
-    gives = contacts is not None and m.opt.compliant
 
     fields: dict[str, Any] = {
         "time": np.linspace(0, 1, s, dtype=rows.dtype)[None] * run.until[:, None],
@@ -195,17 +205,24 @@ def _trajectory(
         "effort": rows[:, :, nq + nv + 7 : nq + nv + 7 + nu],
         "force": contact[..., 1 : dim + 1],
         "modes": contact[..., 0].astype(int),
-        "log": _log(run.log.numpy(), run.design, n, dim, nq, nv) if extent.events else None,
+        "log": _log(run, n, dim, nq, nv) if extent.events else None,
         "n_events": k[:, m.z.events].astype(int),
         "drift": x[:, m.z.drift],
         "steps": np.broadcast_to(steps, (lanes,)).astype(int),
-        "residual": rest[:, :, 0] if fixed else None,
+        "residual": residual[:, :, 0] if fixed else None,
         "compliance": unchecked(
-            Compliance,
-            **dict(zip(_COMPLIANCE, np.split(rest[:, :, 1:], 4, axis=-1), strict=True)),
+            Compliance, **dict(zip(_COMPLIANCE, np.split(soft, 4, axis=-1), strict=True))
         )
         if gives
         else None,
+        "acceleration": acceleration,
+        "places": places_of(run.places.numpy(), run.design.core.layout),
+        "signals": unchecked(
+            Signals,
+            control=command,
+            activation=activation,
+            sensor=np.zeros((lanes, s, 0), rows.dtype),
+        ),
         "code": _codes()[status],
     }
 
@@ -213,17 +230,35 @@ def _trajectory(
         kind = rows.dtype if value.dtype.kind == "f" else value.dtype
         return np.asarray(value, kind).reshape((*batch, *value.shape[1:]))
 
-    fields = _to_jax(jax.tree.map(lane, fields))
+    fields = jax.tree.map(lane, fields)
     ended: Any = type(RESULTS.successful)
     result = unchecked(ended, _value=fields.pop("code"), _enumeration=RESULTS)
     return unchecked(Trajectory, **fields, result=result, origin=None)
+
+
+def places_of(rows: np.ndarray, lay: Any) -> ContactPlaces | None:
+    """Where contacts are, as `core.layout` lays it out; None if that was not recorded."""
+    if rows.shape[1] == 0:
+        return None
+
+    def vector(at: Any) -> np.ndarray:
+        return rows[..., int(at) : int(at) + 3]
+
+    return unchecked(
+        ContactPlaces,
+        point=vector(lay.PLACE_POINT),
+        tangent=vector(lay.PLACE_TANGENT),
+        normal=vector(lay.PLACE_NORMAL),
+        force=vector(lay.PLACE_FORCE),
+        torque=vector(lay.PLACE_TORQUE),
+    )
 
 
 _met: set[Any] = set()
 _through = jax.jit(lambda fields: fields)
 
 
-def _to_jax(fields: Any) -> Any:
+def to_jax(fields: Any) -> Any:
     """NumPy arrays as JAX arrays. Through a program that is quick, but it has to be compiled: only
     for shapes that are met again.
     """
@@ -238,14 +273,19 @@ def _to_jax(fields: Any) -> Any:
 @functools.cache
 def _codes() -> np.ndarray:
     """The numbers of `RESULTS`, as `core.layout` numbers how a run ends."""
-    return np.array([int(getattr(RESULTS, name)._value) for name in _ENDS], np.int32)
+    return np.array([int(getattr(RESULTS, name)._value) for name in ENDS], np.int32)
 
 
-def _log(rows: np.ndarray, design: Blueprint, n: int, dim: int, nq: int, nv: int) -> EventLog:
+def _log(run: Run, n: int, dim: int, nq: int, nv: int) -> EventLog:
     """The log of events, as `core.layout` lays it out."""
-    lay = design.core.layout
-    # One more place, as the list has always had.
-    rows = np.concatenate([rows, np.zeros_like(rows[:, :1])], axis=1)
+    lay = run.design.core.layout
+
+    def with_one_more(rows: np.ndarray) -> np.ndarray:
+        """One more place, as the list has always had."""
+        return np.concatenate([rows, np.zeros_like(rows[:, :1])], axis=1)
+
+    rows = with_one_more(run.log.numpy())
+    places = run.event_places.numpy()
     first, size = lay.EVENT_NUMBERS, lay.PAIR_NUMBERS
     head, state = rows[..., :first], rows[..., first + size * n :]
     pairs = rows[..., first : first + size * n].reshape(*rows.shape[:2], n, size)
@@ -288,4 +328,5 @@ def _log(rows: np.ndarray, design: Blueprint, n: int, dim: int, nq: int, nv: int
         limit=np.where(pairs[..., lay.LIMIT] < 0, np.nan, pairs[..., lay.LIMIT]),
         speed=number(lay.SPEED),
         acceleration=number(lay.ACCELERATION),
+        places=places_of(with_one_more(places), lay) if places.shape[1] else None,
     )

@@ -1,19 +1,12 @@
-"""From a mechanism, its contacts and a law to the arrays that the core works on."""
+"""From a mechanism to the arrays that the core works on: its links and its actuators."""
 
 from typing import Any
 
-import jax
 import numpy as np
 
 from stiction.engines.device_arrays import Arrays
+from stiction.engines.pair_arrays import commands_of, quaternions
 from stiction.mechanism.tree import FREEDOMS, HINGE, SLIDE
-
-
-def _quat(R: np.ndarray) -> np.ndarray:
-    """(x, y, z, w) of rotation matrices."""
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_matrix(np.asarray(R).reshape(-1, 3, 3)).as_quat()
 
 
 def tree_of(a: Arrays, T: Any, mechanism: Any) -> Any:
@@ -55,7 +48,7 @@ def tree_of(a: Arrays, T: Any, mechanism: Any) -> Any:
     def first(x: Any, shape: tuple) -> np.ndarray:
         return np.concatenate([np.zeros((1, *shape)), np.asarray(x).reshape(-1, *shape)])
 
-    rotation = np.concatenate([[[0, 0, 0, 1.0]], _quat(np.asarray(j.rotation))])
+    rotation = np.concatenate([[[0, 0, 0, 1.0]], quaternions(np.asarray(j.rotation))])
     T.parent, T.root = a.whole(parent), a.whole(root)
     T.kind = a.whole([0, *t.joint_types])
     T.at_q, T.at_v = a.whole([0, *t.q_address]), a.whole(at_v)
@@ -93,21 +86,7 @@ def actuators_of(a: Arrays, A: Any, mechanism: Any, control: Any) -> Any:
     A.bias = a.real(np.asarray(x.bias).reshape(nu, 3))
     for name in ("control_range", "force_range", "joint_range"):
         setattr(A, name, a.real(np.clip(np.asarray(getattr(x, name)).reshape(-1, 2), -big, big)))
-    harmonic = getattr(control, "harmonic", control)
-    table = np.zeros((nu, 4))
-    if harmonic is not None:
-        for i, name in enumerate(("offset", "amplitude", "frequency", "phase")):
-            table[:, i] = np.asarray(getattr(harmonic, name))
-    A.harmonic = a.real(table)
-    if hasattr(control, "desired"):
-        parts = [
-            np.asarray(getattr(control, n))[..., None]
-            for n in ("end", "offset", "gain", "relative")
-        ]
-        parts.append(np.asarray(control.desired))
-        phases = np.clip(np.concatenate(parts, axis=-1), -big, big)
-        A.n_phases, A.n_powers = phases.shape[1], phases.shape[2] - 4
-        A.phases = a.real(phases)
+    commands_of(a, A, control)
     return A
 
 
@@ -117,107 +96,3 @@ def _scalars(tree: Any) -> list:
         for j, k in enumerate(tree.joint_types)
         if k in (HINGE, SLIDE)
     ]
-
-
-def pairs_of(a: Arrays, P: Any, C: Any, mechanism: Any, contacts: Any, links: np.ndarray) -> Any:
-    reals = a.reals
-    rows: list[dict] = []
-    bodies = mechanism.bodies
-    R, p = np.asarray(bodies.rotation), np.asarray(bodies.position)
-
-    def on_link(body: int, x: Any) -> np.ndarray:
-        return p[body] + R[body] @ np.asarray(x, float)
-
-    dim = 3 if contacts is None else contacts.dim
-
-    def pair(**given: Any) -> None:
-        blank = dict(
-            first=0,
-            second=0,
-            point=np.zeros(3),
-            turn=np.eye(3),
-            axes=np.zeros(3),
-            on=np.zeros(3),
-            facing=np.eye(3),
-            radius=0.0,
-            twist=np.zeros(2),
-            along=np.zeros(3),
-            reach=0.0,
-            motion=-1,
-            rows=dim,
-        )
-        rows.append(blank | given)
-
-    if contacts is not None:
-        contacts = jax.tree.map(np.asarray, contacts)
-        planes = contacts.planes
-        origin, frame = np.asarray(planes.position), np.asarray(planes.rotation)
-        g = contacts.point_plane
-        for k, (b, on) in enumerate(zip(g.bodies, g.planes, strict=True)):
-            pair(
-                kind=int(C.POINT_PLANE),
-                first=links[b],
-                point=on_link(b, g.point[k]),
-                on=origin[on],
-                facing=frame[on],
-                motion=on,
-            )
-        g = contacts.round_plane
-        for k, (b, on) in enumerate(zip(g.bodies, g.planes, strict=True)):
-            pair(
-                kind=int(C.ROUND_PLANE),
-                first=links[b],
-                point=on_link(b, g.center[k]),
-                turn=R[b] @ np.asarray(g.rotation[k]),
-                axes=np.asarray(g.semi_axes[k]),
-                on=origin[on],
-                facing=frame[on],
-                motion=on,
-            )
-        g = contacts.ball_field
-        for k, b in enumerate(g.bodies):
-            pair(
-                kind=int(C.BALL_FIELD),
-                first=links[b],
-                point=on_link(b, g.center[k]),
-                axes=np.full(3, float(g.radius[k])),
-            )
-        g = contacts.ball_ball
-        for k, (b, c) in enumerate(g.bodies):
-            pair(
-                kind=int(C.BALL_BALL),
-                first=links[b],
-                second=links[c],
-                point=on_link(b, g.center[k, 0]),
-                on=on_link(c, g.center[k, 1]),
-                axes=np.full(3, float(g.radius[k, 0])),
-                radius=float(g.radius[k, 1]),
-            )
-        motion = planes.motion
-        P.velocity = a.vec(motion.velocity, reals.vec3)
-        P.amplitude = a.vec(motion.amplitude, reals.vec3)
-        P.swing = a.vec(
-            np.stack([np.asarray(motion.frequency), np.asarray(motion.phase)], 1), reals.vec2
-        )
-        b = np.asarray(motion.belt)
-        P.belt = a.vec(frame[:, :, 0] * b[:, :1] + frame[:, :, 1] * b[:, 1:], reals.vec3)
-        if contacts.field is not None:
-            P.field = a.real(contacts.field.coefficients)
-            P.middle = reals.vec3(*np.asarray(contacts.field.position, float).tolist())
-            P.spacing = reals.vec2(*np.asarray(contacts.field.spacing, float).tolist())
-    P.count = len(rows)
-    n = len(rows)
-
-    def column(name: str) -> np.ndarray:
-        return np.array([r[name] for r in rows])
-
-    P.twist = a.vec(column("twist"), reals.vec2)
-    for name in ("rows", "kind", "first", "second", "motion"):
-        setattr(P, name, a.whole(column(name)))
-    for name in ("point", "axes", "on", "along"):
-        setattr(P, name, a.vec(column(name), reals.vec3))
-    turn = _quat(column("turn")) if n else np.zeros((0, 4))
-    facing = _quat(column("facing")) if n else np.zeros((0, 4))
-    P.turn, P.facing = a.vec(turn, reals.quat), a.vec(facing, reals.quat)
-    P.radius, P.reach = a.real(column("radius")), a.real(column("reach"))
-    return P, dim

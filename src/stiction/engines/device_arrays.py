@@ -12,6 +12,7 @@ class Arrays:
     def __init__(self, reals: Any, device: str):
         self.reals, self.device = reals, device
         self.nothing, self.one = self.zeros((1, 0, 1)), self.real([1.0])
+        self.no_places = self.zeros((1, 0, 1, 1))
 
     def real(self, x: Any) -> wp.array:
         x = np.asarray(x, self.reals.numpy_type)

@@ -3,6 +3,7 @@
 import equinox as eqx
 
 from stiction._base.arrays import Array, Bool, Float, Int
+from stiction.engines.contact_places import ContactPlaces
 
 # Causes that are not contacts.
 START, GUARD = -1, -2
@@ -47,3 +48,4 @@ class EventLog(eqx.Module):
     limit: Float[Array, "*events n"]  # when endless impacts would have ended [s], or nan
     speed: Float[Array, "*events"]  # the largest |v| after
     acceleration: Float[Array, "*events"]  # the largest |dv/dt| after
+    places: ContactPlaces | None = None  # of one run, with impulses

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from stiction.engines.forces import OPEN
-from stiction.engines.places import center_and_momentum, places_at
+from stiction.engines.places import center_and_momentum, places_along
 from stiction.engines.result import Trajectory
 from stiction.engines.stepping import Stepping
 from stiction.mechanism import total_mass
@@ -124,14 +124,6 @@ class Reactions:
         }
 
 
-def world_forces(run: Trajectory) -> np.ndarray | None:
-    """Contact points and forces in the world at each sample [m, N]. Shape (n, n_contacts, 6)."""
-    if run.contacts is None:
-        return None
-    point, frame = places_at(run, run.time, run.q)
-    return np.concatenate([point, np.einsum("ncd,ncdx->ncx", run.force, frame)], axis=-1)
-
-
 def reactions_of(run: Trajectory) -> Reactions | None:
     """The reactions of a run whose bodies touch the ground at several points; None of others."""
     contacts, mechanism = run.contacts, run.mechanism
@@ -140,7 +132,7 @@ def reactions_of(run: Trajectory) -> Reactions | None:
     first, second = contacts.bodies.T
     touched = [int(b) for b in dict.fromkeys(first[second == 0])]
     t, log = run, run.log
-    if not touched or (second == 0).sum() == len(touched) or log is None:
+    if not touched or (second == 0).sum() == len(touched) or log is None or run.places is None:
         return None
     member = np.array([(first == b) & (second == 0) for b in touched], float)
     ended = np.isfinite(np.asarray(t.q)).all(axis=1)
@@ -151,12 +143,10 @@ def reactions_of(run: Trajectory) -> Reactions | None:
     count = min(int(t.n_events), len(log.time) - 1)
     hits = np.flatnonzero(np.asarray(log.impact)[:count])
     impact_time = np.asarray(log.time)[hits]
-    sampled = (np.asarray(x)[ended] for x in (t.time, t.q, t.force))
-    struck = (np.asarray(x)[hits] for x in (log.time, log.q, log.impulse))
-    both = (np.concatenate(x) for x in zip(sampled, struck, strict=True))
-    when, where, vectors = both
-    _, frame = places_at(run, when, where)
-    world = np.einsum("bc,ncd,ncdx->nbx", member, vectors, frame)
+    samples = np.flatnonzero(ended)
+    sample = np.concatenate([samples, np.zeros(len(hits), int)])
+    event = np.concatenate([np.full(len(samples), -1), hits])
+    world = np.einsum("bc,ncx->nbx", member, places_along(run, sample, event)[2])
     force, impulse = np.split(world, [len(time)])
     place = np.clip(np.searchsorted(time, impact_time, side="right") - 1, 0, len(time) - 1)
     for k, p in zip(place, impulse, strict=True):

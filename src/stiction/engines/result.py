@@ -12,8 +12,9 @@ import numpy as np
 
 from stiction._base.arrays import Array, ArrayLike, Float, Int, is_traced
 from stiction._base.errors import InputError, RunError
+from stiction.engines.contact_places import ContactPlaces as ContactPlaces
 from stiction.mechanism import BALL, FREE, HINGE, Mechanism
-from stiction.surfaces import Contacts, Penetration, find_inside
+from stiction.surfaces import Contacts, Penetration, WorldContacts, find_inside
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
 
 # As the CF conventions mark whole numbers that stand for words.
 MODE_FLAGS = {"flag_values": [0, 1, 2], "flag_meanings": "open stick slip", "long_name": "mode"}
+
+
+# Of contacts, in world axes.
+_PLACES = {
+    "point": ("where a contact is", "m"),
+    "tangent": ("first tangent of a contact", "1"),
+    "normal": ("normal of a contact", "1"),
+    "force": ("force on the first body", "N"),
+    "torque": ("torque of spin and rolling friction on the first body", "N m"),
+}
 
 
 class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
@@ -53,6 +64,14 @@ class Compliance(eqx.Module):
     friction_loss: Float[Array, "*batch n_samples n"]  # lost by friction since the start [J]
 
 
+class Signals(eqx.Module):
+    """What actuators were told, and what a model's sensors tell."""
+
+    control: Float[Array, "*batch n_samples nu"]
+    activation: Float[Array, "*batch n_samples na"]
+    sensor: Float[Array, "*batch n_samples n_sensor"]
+
+
 @dataclass(frozen=True, eq=False)
 class Origin:
     """What a trajectory came from: it goes through `jit`, `vmap` and `tree.map` as it is.
@@ -71,7 +90,7 @@ class Origin:
     """
 
     mechanism: Mechanism
-    contacts: Contacts | None = None
+    contacts: Contacts | WorldContacts | None = None
     law: Any = None
     control: Any = None
     scene: Any = None
@@ -135,6 +154,9 @@ class Trajectory(eqx.Module):
     # The largest residual of the contact problems since the sample before [m/s], if any are solved.
     residual: Float[Array, "*batch n_samples"] | None = None
     compliance: Compliance | None = None  # of compliant contacts
+    acceleration: Float[Array, "*batch n_samples nv"] | None = None  # dv/dt
+    places: ContactPlaces | None = None  # of contacts, at the samples; of one run, not of a batch
+    signals: Signals | None = None
     origin: Origin | None = eqx.field(static=True, default=None)
 
     @property
@@ -143,8 +165,8 @@ class Trajectory(eqx.Module):
         return self._origin.mechanism
 
     @property
-    def contacts(self) -> Contacts | None:
-        """What might touch; None in free motion."""
+    def contacts(self) -> Contacts | WorldContacts | None:
+        """What might touch, or what was found to touch; None in free motion."""
         return self._origin.contacts
 
     @property
@@ -197,7 +219,7 @@ class Trajectory(eqx.Module):
         """What began inside of what it touches: the deepest pair of the first such run."""
         inside = np.ravel(np.asarray(self.result == RESULTS.began_inside))
         starts = np.reshape(np.asarray(self.q)[..., 0, :], (-1, self.mechanism.nq))
-        if self.contacts is None:
+        if not isinstance(self.contacts, Contacts):
             return ""
         deepest = find_inside(self.mechanism, self.contacts, starts[np.argmax(inside)], 0.0)[0]
         where = f" in run {np.argmax(inside)} of the batch" if inside.size > 1 else ""
@@ -290,6 +312,29 @@ def _dataset(trajectory: Trajectory) -> "xr.Dataset":
             variables["contact_residual"] = variable(trajectory.residual, what, "m/s")
         modes = ((*sampled, "contact"), np.asarray(trajectory.modes, np.int8), MODE_FLAGS)
         variables["mode"] = modes
+    if trajectory.acceleration is not None:
+        what = "rate of the velocity"
+        variables["acceleration"] = variable(
+            trajectory.acceleration, what, "m/s2 or rad/s2", "freedom"
+        )
+    if trajectory.places is not None:
+        for name, (what, units) in _PLACES.items():
+            value = getattr(trajectory.places, name)
+            variables[f"world_{name}"] = variable(value, what, units, "contact", "axis")
+    if trajectory.signals is not None:
+        variables["control"] = variable(
+            trajectory.signals.control, "command of the actuators", "1", "actuator"
+        )
+        for name, what in (("activation", "activation of actuators"), ("sensor", "sensors")):
+            if np.shape(value := getattr(trajectory.signals, name))[-1]:
+                variables[name] = variable(value, what, "1", name)
+    if isinstance(trajectory.contacts, WorldContacts):
+        touches = [list(touch) for touch in trajectory.contacts.touches]
+        variables["contact_touch"] = (
+            ("contact", "touch"),
+            np.reshape(touches, (-1, 5)).astype(str),
+        )
+        variables["contact_bodies"] = (("contact", "side"), trajectory.contacts.bodies)
     if trajectory.compliance is not None:
         for name, what, unit in (
             ("depth", "depth of a contact", "m"),
@@ -309,6 +354,7 @@ def _dataset(trajectory: Trajectory) -> "xr.Dataset":
     }
     if contacts:
         coordinates["contact"] = ("contact", list(contacts))
+        coordinates["axis"] = ("axis", ["x", "y", "z"])
         rows = np.shape(trajectory.force)[-1]
         coordinates["direction"] = ("direction", [*("t", "s")[: rows - 1], "n"])
     attributes = {

@@ -22,9 +22,10 @@ from stiction.engines.result import Origin, Trajectory
 from stiction.engines.solver import METHODS, Solver
 from stiction.engines.stepping import Stepping
 from stiction.engines.traced import simulate_traced, with_own_numbers
+from stiction.engines.worlds.run import require_world_law
 from stiction.mechanism import Mechanism
 from stiction.mechanism.tree import BALL, COORDINATES, FREE
-from stiction.surfaces import Contacts
+from stiction.surfaces import Contacts, WorldContacts
 
 # What rigid contacts may be integrated by: explicit methods.
 _RIGID = ("auto", "tsit5", "dopri5", "dopri8")
@@ -36,7 +37,7 @@ def simulate(
     v: Real[ArrayLike, "*batch nv"],
     *,
     until: ScalarLike | Float[Array, "*batch"],
-    contacts: Contacts | None = None,
+    contacts: Contacts | WorldContacts | None = None,
     law: Hybrid | Stepping | Compliant | None = None,
     control: Callable | AbstractSwitchingControl | None = None,
     samples: int = 501,
@@ -59,7 +60,8 @@ def simulate(
         q: The initial configuration; quaternions are brought to unit length.
         v: The initial velocity.
         until: Duration [s].
-        contacts: What may touch, from `stiction.find_contacts`; nothing by default.
+        contacts: What may touch, from `stiction.find_contacts`, or everything that the model lets
+            touch, from `stiction.surfaces.world_contacts`; nothing by default.
         law: What contacts do, which is also the choice of the engine: `Hybrid` (rigid, exact
             events; the default), `Stepping` (rigid, fixed steps) or `Compliant`. In a batch its
             numbers have the shape (), (n,) for each contact, (*batch,) or (*batch, n).
@@ -93,16 +95,30 @@ def simulate(
     control = _nothing(mechanism.nu, q.dtype) if control is None else as_switching(control)
     end = (jnp if is_traced(until) else np).asarray(until, q.dtype)
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], end.shape)
-    if contacts is not None:
+    if isinstance(contacts, WorldContacts):
+        require_world_law(law)
+    elif contacts is not None:
         law, batch = law.spread(contacts, batch, q.dtype)
+    if mechanism.beyond and not isinstance(contacts, WorldContacts):
+        raise InputError(
+            f"`contacts` must be `stiction.surfaces.world_contacts(mechanism)`: the model has"
+            f" {mechanism.beyond[0]}, which only MuJoCo's own functions treat"
+        )
     q, v, end = (_spread(x, batch, k) for x, k in ((q, 1), (v, 1), (end, 0)))
     control = with_own_numbers(control, q, v, contacts)
     acts = None if contacts is None else law
     given = Given(mechanism, contacts, control, solver, q, v, end, acts)
     extent = Extent(samples, keep_events, max_events)
     if is_traced(given):
+        if isinstance(contacts, WorldContacts):
+            raise InputError(
+                "contacts that are found on the way have no derivatives, and cannot be traced by"
+                " `jit` or `vmap`; call `simulate` with known numbers"
+            )
         return replace(simulate_traced(given, extent), origin=origin)
     done, _ = carry_out(given, extent)
+    if done.origin is not None:  # what touched is known now
+        origin = replace(origin, contacts=done.origin.contacts)
     object.__setattr__(done, "origin", origin)
     return Trajectory.check(done) if throw else done
 

@@ -22,7 +22,7 @@ from stiction.control.switching import plain_of
 from stiction.engines.by_core import carry_out
 from stiction.engines.compliant import Compliant
 from stiction.engines.event_log import Cause, EventLog
-from stiction.engines.given import Extent, Given, unchecked
+from stiction.engines.given import Extent, Given, changed, unchecked
 from stiction.engines.hybrid import Hybrid
 from stiction.engines.replay import Replayed, replay
 from stiction.engines.replay_compliant import SoftFlow
@@ -98,6 +98,7 @@ def _call_out(
     def go(leaves: list[Any]) -> Any:
         arrays = jax.tree.unflatten(structure, [jnp.asarray(x) for x in leaves])
         done, impulses = carry_out(eqx.combine(arrays, rest), extent, room)
+        done = _traceable(done)
         return jax.tree.map(lambda x, to: np.asarray(x, to.dtype), (done, impulses), shapes)
 
     def host(*numbers: Any) -> Any:
@@ -154,7 +155,7 @@ def trajectory_shapes(given: Given, extent: Extent) -> Trajectory:
             direction_before=real(e, n, dim - 1), direction_after=real(e, n, dim - 1),
             **flags, **wholes,
             **{x: real(e, n, dim) for x in rows}, **{x: real(e) for x in scalars},
-            **{x: real(e, n) for x in ("gap", "mu", "limit")},
+            **{x: real(e, n) for x in ("gap", "mu", "limit")}, places=None,
         )  # fmt: skip
 
     sampled = (
@@ -174,8 +175,14 @@ def trajectory_shapes(given: Given, extent: Extent) -> Trajectory:
         modes=other(whole, s, n), log=events() if extent.events and not free else None,
         n_events=other(whole), drift=real(), steps=other(whole), result=result,
         residual=real(s) if isinstance(given.law, Stepping) and not free else None,
-        compliance=compliance, origin=None,
+        compliance=compliance, acceleration=None, places=None, signals=None, origin=None,
     )  # fmt: skip
+
+
+def _traceable(run: Trajectory) -> Trajectory:
+    """A run without what is only told of known numbers."""
+    log = run.log if run.log is None else changed(run.log, places=None)
+    return changed(run, acceleration=None, places=None, signals=None, log=log)
 
 
 def _as_asked(run: Trajectory, extent: Extent) -> Trajectory:
@@ -258,7 +265,7 @@ def _as_trajectory(dots: Replayed, run: Trajectory) -> Trajectory:
             return x
         return jnp.zeros_like(x) if dx is None else jnp.where(jnp.isfinite(x), dx, 0.0)
 
-    def changed(part: Any, dots: dict[str, Array]) -> Any:
+    def moved(part: Any, dots: dict[str, Array]) -> Any:
         if part is None:
             return None
         fields = {}
@@ -268,6 +275,6 @@ def _as_trajectory(dots: Replayed, run: Trajectory) -> Trajectory:
         return unchecked(type(part), **fields)
 
     each = {name.removesuffix("_each"): x for name, x in dots.samples.items()}
-    compliance = changed(run.compliance, each)
-    moved = changed(run, dots.samples)
-    return replace(moved, compliance=compliance, log=changed(run.log, dots.events))
+    compliance = moved(run.compliance, each)
+    whole = moved(run, dots.samples)
+    return replace(whole, compliance=compliance, log=moved(run.log, dots.events))

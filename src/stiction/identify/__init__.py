@@ -41,6 +41,7 @@ from stiction.identify.recording import Recording, read_recording
 from stiction.identify.result import Identification, Parameter, Trace
 from stiction.identify.setups import (
     check_export,
+    check_laws,
     export,
     identify_logs,
     read_setup,
@@ -71,6 +72,7 @@ __all__ = [
     "WrenchNoise",
     "check_engine",
     "check_export",
+    "check_laws",
     "compound_stiffness",
     "contact_model",
     "contact_region",

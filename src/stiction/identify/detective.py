@@ -17,7 +17,7 @@ from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.recording import Recording
 from stiction.tables.units import SI
 
-_BETTER = 0.4  # of the misfit as read: less, and the suspicion explains the log
+_BETTER = 0.5  # of the misfit as read: less, and the suspicion explains the log
 _CLOSE = 0.12  # relative: a ratio of noise levels this near to a unit's factor points to it
 FORCES = {unit: SI["force"][unit] for unit in ("lbf", "kgf", "kN", "mN")}
 MOMENTS = {unit: SI["moment"][unit] for unit in ("lbf*in", "lbf*ft", "kgf*m", "N*mm", "kN*m")}
@@ -125,7 +125,7 @@ def investigate(recording: Recording, setup: ContactSetup, misfit: Misfit) -> No
 
 def noise_warnings(recordings: list[Recording], setup: ContactSetup) -> list[str]:
     """Readings whose own scatter is not the stated one; a known factor between them is a unit."""
-    from stiction.identify.path.noise import vector_noise
+    from stiction.identify.path.noise import LOUDER, vector_noise
 
     out, mistaken = [], []
     given, pose = setup.wrench.noise, setup.pose.noise
@@ -136,7 +136,7 @@ def noise_warnings(recordings: list[Recording], setup: ContactSetup) -> list[str
     ]
     for what, stated, readings, units in said:
         own = float(np.median([vector_noise(x) for x in readings]))
-        if not stated or own <= 0 or 0.67 < own / stated < 1.5:
+        if not stated or own <= 0 or 1 / LOUDER < own / stated < LOUDER:
             continue
         text = f"{what} scatters by {own:.3g}, the setup says {stated:.3g}: check its noise"
         unit = [u for u, k in units.items() if abs(np.log(stated / own / k)) < _CLOSE]
@@ -144,8 +144,8 @@ def noise_warnings(recordings: list[Recording], setup: ContactSetup) -> list[str
             factor = units[unit[0]]
             text += f"; {what} looks like {unit[0]}, factor {factor:.4g} (units.{what})"
             mistaken.append(text)
-        elif own < stated:
-            text += "; was it filtered before?"
+        else:
+            text += "; was it filtered before?" if own < stated else "; the scatter counts"
         out.append(text)
     if len(mistaken) == 2:  # force and moment agree
         raise InputError(f"'{recordings[0].name}' is in other units: {'; '.join(mistaken)}")

@@ -20,7 +20,7 @@ _MOST_BAD = 0.3  # share of rows: more are no exception
 _STANDS_OUT = 12.0  # noise levels: far beyond what a smooth motion and noise give
 _SHARE_LOST = 0.015  # of the time by which one sensor ends before the other
 _FLAT = 8  # samples of a plateau, at least
-_BY_CHANCE = 1e-4  # probability that readings within a noise level of a value are so even
+_BY_CHANCE = 1e-3  # probability that readings within a noise level of a value are so even
 _CHANNELS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 
@@ -80,8 +80,8 @@ def _check_saturation(recording: Recording, setup: ContactSetup) -> None:
 def _clipped(values: np.ndarray) -> int | None:
     """The first row of a run of equal extreme readings in a channel that is otherwise noisy."""
     span = np.ptp(values)
-    if span == 0 or white_noise(values) < 1e-6 * span:
-        return None  # nothing measured, or computed without noise
+    if span == 0 or white_noise(values) < 1e-6 * span or _rounded_to(values):
+        return None  # nothing measured, computed without noise, or rounded
     for extreme in (values.max(), values.min()):
         at = values == extreme
         if np.all(np.abs(values[at]) < 1e-3 * span):
@@ -94,13 +94,31 @@ def _clipped(values: np.ndarray) -> int | None:
     return None
 
 
+def _rounded_to(values: np.ndarray) -> float:
+    """The step to which readings are rounded, where it is coarser than their scatter; else 0."""
+    levels = np.unique(values)
+    if not 3 <= len(levels) < 0.5 * len(values):
+        return 0.0
+    steps = np.diff(levels)
+    step = float(steps.min())
+    apart = steps / step
+    on_grid = np.all(np.abs(apart - np.round(apart)) < 1e-6 * apart * len(levels))
+    return step if on_grid and step > white_noise(values) else 0.0
+
+
 def clean(recording: Recording, noise: Noise) -> tuple[Recording, list[str]]:
     """The recording without rows that bear the mark of a fault, and what was left out.
 
     Frames that repeat the one before, to the last digit; poses that stand out alone; wrenches on a
     plateau at their extreme, flatter than the sensor's noise, as a limit before an amplifier makes.
+    Rounded readings are said.
     """
     r, said = recording, []
+    readings = [(f"force and moment of '{r.name}'", r.wrench), (f"poses of '{r.name}'", r.position)]
+    for what, columns in readings:
+        step = max(_rounded_to(c) for c in columns.T)
+        if step:
+            said.append(f"{what} are rounded to steps of {step:.3g}: that counts as noise")
     again = np.zeros(len(r.pose_time), dtype=bool)
     again[1:] = np.all(r.position[1:] == r.position[:-1], axis=1) & np.all(
         r.rotation[1:] == r.rotation[:-1], axis=(1, 2)

@@ -9,6 +9,7 @@ import numpy as np
 from stiction._base.arrays import Float
 from stiction._base.display import displayed
 from stiction.identify.contact.geometry import BodyState
+from stiction.identify.fit.ranking import Ranking
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class Identification:
         tests: Estimates from each test alone, where there are several.
         notes: Further numbers by name (noise, knots, delay, compound stiffness).
         curves: Arrays by name, for figures.
+        samples: Draws by parameter, where what the data leave open is not normal.
+        laws: Of contact or impact, ranked, where they were compared.
         fitted_to: The prepared rollouts of kind "rollouts", for its export.
     """
 
@@ -101,6 +104,8 @@ class Identification:
     tests: list[dict[str, Any]] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
     curves: dict[str, np.ndarray] = field(default_factory=dict)
+    samples: dict[str, Float[np.ndarray, " n"]] | None = None
+    laws: Ranking | None = None
     fitted_to: Any = None
 
     def value_of(self, name: str) -> float:
@@ -110,9 +115,14 @@ class Identification:
     def draws(self, count: int, *, seed: int = 0) -> dict[str, Float[np.ndarray, " count"]]:
         """Parameters drawn from what the data leave open, for studies and randomised simulations.
 
-        Normal with the covariance of the estimates; draws outside the bounds that an interval
-        respects (a stiffness is not negative) are drawn again.
+        From the samples where there are any. Else normal with the covariance of the estimates;
+        draws outside the bounds that an interval respects (a stiffness is not negative) are drawn
+        again.
         """
+        if self.samples is not None:
+            have = len(next(iter(self.samples.values())))
+            some = np.random.default_rng(seed).integers(0, have, count)
+            return {name: x[some] for name, x in self.samples.items()}
         names = [n for n, p in self.parameters.items() if p.std is not None]
         places = [list(self.parameters).index(n) for n in names]
         mean = np.array([self.parameters[n].value for n in names], dtype=float)
@@ -144,6 +154,7 @@ class Identification:
             "touched": {t.name: touched_rows(t, self.surfaces) for t in self.traces},
             "tests": self.tests,
             **self.notes,
+            **({} if self.laws is None else {"laws": vars(self.laws)}),
         }
 
 

@@ -1,6 +1,7 @@
 """The kinds of setups: how each is read, and how its logs are read, identified and exported."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from stiction._base.errors import InputError, unknown
 from stiction._base.files import explain, read_fields
 from stiction.identify.exporting import Export, check_engine, export_contact
 from stiction.identify.fields import Setup
+from stiction.identify.fit.ranking import Ranking
 from stiction.identify.kinds import (
     axis,
     contact,
@@ -21,6 +23,7 @@ from stiction.identify.kinds import (
     sliding,
     tosses,
 )
+from stiction.identify.kinds.contact_laws import rank_laws as rank_contact_laws
 from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.kinds.impacts import ImpactSetup
 from stiction.identify.kinds.rollouts.export import export_rollouts
@@ -69,6 +72,7 @@ class Kind(NamedTuple):
         export: From an `Identification` to an engine's words, where there are any.
         validate: From other data, the setup, its folder and an `Identification` to how well those
             data are foretold, where there is such a thing.
+        laws: From data, the setup, its folder and who is told to laws ranked by what they foretell.
         has_folder: Whether `identify` also takes the setup's folder and says what it does.
     """
 
@@ -77,11 +81,19 @@ class Kind(NamedTuple):
     identify: Callable[..., Identification]
     export: Callable[..., Export] | None = None
     validate: Callable[..., dict[str, float]] | None = None
+    laws: Callable[..., Ranking] | None = None
     has_folder: bool = False
 
 
 KINDS = {
-    "contact": Kind(ContactSetup, _recordings, contact.identify, export_contact, has_folder=True),
+    "contact": Kind(
+        ContactSetup,
+        _recordings,
+        contact.identify,
+        export_contact,
+        laws=rank_contact_laws,
+        has_folder=True,
+    ),
     "axis": Kind(axis.AxisSetup, _one_table, axis.identify, validate=axis.validate),
     "sliding": Kind(sliding.SlidingSetup, _one_table, sliding.identify),
     "impacts": Kind(ImpactSetup, _tables_of_directory, impacts.identify),
@@ -93,6 +105,7 @@ KINDS = {
         rollouts.identify,
         export_rollouts,
         rollouts.validate,
+        rollouts.rank_laws,
         has_folder=True,
     ),
     "robot": Kind(
@@ -144,6 +157,7 @@ def identify_logs(
     setup: Setup,
     folder: Path = Path(),
     *,
+    laws: bool = False,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Identification:
     """Identify from logs on disk.
@@ -153,14 +167,27 @@ def identify_logs(
             is one test, of rollouts one or more of them; other kinds take one log.
         setup: From `read_setup`.
         folder: The setup's folder, for files of meshes and mechanisms.
+        laws: Whether to rank laws too, by what they foretell of data kept aside.
         tell: Called with what is being done.
     """
     kind = KINDS[setup.kind]
     tell("reading")
     data = kind.read(logs, setup)
-    if kind.has_folder:
-        return kind.identify(data, setup, folder, tell=tell)
-    return kind.identify(data, setup)
+    if not kind.has_folder:
+        return kind.identify(data, setup)
+    found = kind.identify(data, setup, folder, tell=tell)
+    if laws and kind.laws is not None:
+        found = replace(found, laws=kind.laws(data, setup, folder, tell=tell))
+    return found
+
+
+def check_laws(setup: Setup) -> None:
+    """Refuse a ranking of laws that there is no choice of, before anything is computed."""
+    if KINDS[setup.kind].laws is None and setup.kind != "impact-pairs":
+        raise InputError(
+            "`--laws` needs a setup of kind 'contact', 'rollouts' or 'impact-pairs', got"
+            f" '{setup.kind}'"
+        )
 
 
 class Validation(NamedTuple):

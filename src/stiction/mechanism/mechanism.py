@@ -142,6 +142,10 @@ class Mechanism(eqx.Module):
     # What the file holds and the dynamics leave out, in words.
     ignored: tuple[str, ...] = eqx.field(static=True)
     keyframes: tuple[Keyframe, ...] = eqx.field(static=True)
+    # What the file holds and only MuJoCo's own functions treat, in words: runs go through these.
+    beyond: tuple[str, ...] = eqx.field(static=True)
+    # Constraints on coordinates, in words: limits and dry friction of joints.
+    bounds: tuple[str, ...] = eqx.field(static=True)
     # As MuJoCo has it, for what only it knows: meshes, and which geoms may touch.
     compiled: CompiledModel = eqx.field(static=True)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from stiction._base.arrays import Array
 from stiction._base.errors import InputError
+from stiction.mechanism.beyond import beyond_a_tree, bounds_of_joints
 from stiction.mechanism.mechanism import (
     GREY,
     Actuators,
@@ -20,17 +21,16 @@ from stiction.mechanism.mechanism import (
 from stiction.mechanism.tidy import Tidied
 from stiction.mechanism.tree import FREE, FREEDOMS, HINGE, SLIDE, Tree
 
-_CONTACT_KINDS = ("plane", "sphere", "ellipsoid", "capsule", "box")
-
 
 def read(model: mujoco.MjModel, tidied: Tidied, *, name: str) -> Mechanism:
     """The mechanism that a compiled model describes, with the inertias that were put aside."""
     if model.nv == 0:
         raise InputError(f"`{name}` has no joints: nothing in it can move; add a joint")
+    _put_inertia_back(model, tidied)
     tree, joint_frames, body_frames = _tree(model)
     mechanism = Mechanism(
         joints=_joints(model, tree, joint_frames),
-        bodies=_bodies(model, tidied, body_frames),
+        bodies=_bodies(model, body_frames),
         actuators=_actuators(model),
         shapes=_shapes(model),
         sites=_sites(model),
@@ -38,11 +38,15 @@ def read(model: mujoco.MjModel, tidied: Tidied, *, name: str) -> Mechanism:
         q_reference=_array(model.qpos0),
         tree=tree,
         name=name,
-        ignored=tuple(tidied.ignored + _left_out(model)),
+        ignored=tuple(tidied.ignored),
         keyframes=_keyframes(model),
+        beyond=tuple(beyond_a_tree(model)),
+        bounds=tuple(bounds_of_joints(model)),
         compiled=CompiledModel(model),
     )
     _check(mechanism)
+    if tidied.inertials:  # what the compiler derives from inertias, from the right ones
+        mujoco.mj_setConst(model, mujoco.MjData(model))
     return mechanism
 
 
@@ -91,21 +95,28 @@ def _joints(model: mujoco.MjModel, tree: Tree, frames: list) -> Joints:
     )
 
 
-def _bodies(model: mujoco.MjModel, tidied: Tidied, frames: list) -> Bodies:
-    mass = np.array(model.body_mass)
-    center = np.array(model.body_ipos)
+def _put_inertia_back(model: mujoco.MjModel, tidied: Tidied) -> None:
+    """Give bodies the inertias that were put aside while the model was compiled."""
+    for name, given in tidied.inertials.items():
+        body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
+        moments, axes = np.linalg.eigh(given.inertia)
+        axes = axes * np.linalg.det(axes)  # right-handed
+        quaternion = np.zeros(4)
+        mujoco.mju_mat2Quat(quaternion, axes.ravel())
+        model.body_mass[body], model.body_ipos[body] = given.mass, given.center
+        model.body_inertia[body], model.body_iquat[body] = moments, quaternion
+        model.body_sameframe[body] = mujoco.mjtSameFrame.mjSAMEFRAME_NONE
+
+
+def _bodies(model: mujoco.MjModel, frames: list) -> Bodies:
     turns = np.array([_matrix(q) for q in model.body_iquat])
     with np.errstate(all="ignore"):  # what is not finite is refused below
         inertia = turns @ (np.array(model.body_inertia)[:, :, None] * np.swapaxes(turns, 1, 2))
-    for body in range(model.nbody):
-        given = tidied.inertials.get(_name(model, mujoco.mjtObj.mjOBJ_BODY, body))
-        if given is not None:
-            mass[body], center[body], inertia[body] = given.mass, given.center, given.inertia
     return Bodies(
         position=_array(np.array([p for p, _ in frames])),
         rotation=_array(np.array([R for _, R in frames])),
-        mass=_array(mass),
-        center=_array(center),
+        mass=_array(np.array(model.body_mass)),
+        center=_array(np.array(model.body_ipos)),
         inertia=_array(inertia),
     )
 
@@ -118,17 +129,14 @@ def _actuators(model: mujoco.MjModel) -> Actuators:
     for i in range(count):
         name = _name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or f"actuator{i}"
         names.append(name)
+        if model.actuator_trntype[i] != mujoco.mjtTrn.mjTRN_JOINT:
+            continue  # MuJoCo's own functions know what it does
         joint = model.actuator_trnid[i, 0]
         kind = model.jnt_type[joint]
         start = model.jnt_dofadr[joint]
         moment[i, start : start + FREEDOMS[kind]] = model.actuator_gear[i, : FREEDOMS[kind]]
         if kind in (HINGE, SLIDE):
             length[i, model.jnt_qposadr[joint]] = model.actuator_gear[i, 0]
-        elif model.actuator_biastype[i] != mujoco.mjtBias.mjBIAS_NONE:
-            raise InputError(
-                f"actuator `{name}` is a servo on a {'free' if kind == FREE else 'ball'} joint,"
-                " which is not supported; use a motor"
-            )
     affine = np.array(model.actuator_biastype) == mujoco.mjtBias.mjBIAS_AFFINE
     joint_range = np.tile([-np.inf, np.inf], (model.nv, 1))
     for joint in np.flatnonzero(model.jnt_actfrclimited):
@@ -194,24 +202,6 @@ def _keyframes(model: mujoco.MjModel) -> tuple[Keyframe, ...]:
         )
         for k in range(model.nkey)
     )
-
-
-def _left_out(model: mujoco.MjModel) -> list[str]:
-    """What the file says that free motion does not use, in words."""
-    notes = []
-    limited = int(np.count_nonzero(model.jnt_limited))
-    if limited:
-        notes.append(f"limits of {limited} joints: known, not enforced in free motion")
-    rubbing = int(np.count_nonzero(model.dof_frictionloss))
-    if rubbing:
-        notes.append(f"dry friction in {rubbing} joints: known, not part of free motion")
-    kinds = [mujoco.mjtGeom(t).name.removeprefix("mjGEOM_").lower() for t in model.geom_type]
-    touching = np.array(model.geom_contype) | np.array(model.geom_conaffinity)
-    for kind in sorted(set(kinds) - set(_CONTACT_KINDS)):
-        count = sum(k == kind and bool(t) for k, t in zip(kinds, touching, strict=True))
-        if count:
-            notes.append(f"{count} {kind} geoms: drawn, take no part in contact")
-    return notes
 
 
 def _check(mechanism: Mechanism) -> None:

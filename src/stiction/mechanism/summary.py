@@ -28,6 +28,8 @@ class Summary:
     shapes: list[dict]
     sites: list[dict]
     keyframes: list[dict]
+    beyond: list[str]
+    bounds: list[str]
     ignored: list[str]
 
 
@@ -96,6 +98,8 @@ def summarize(mechanism: Mechanism) -> Summary:
             for name, body in zip(mechanism.sites.names, mechanism.sites.bodies, strict=True)
         ],
         keyframes=[key._asdict() for key in mechanism.keyframes],
+        beyond=list(mechanism.beyond),
+        bounds=list(mechanism.bounds),
         ignored=list(mechanism.ignored),
     )
 

@@ -71,8 +71,6 @@ def tidy(spec: mujoco.MjSpec, *, urdf: bool) -> Tidied:
         )
     if any(body.mocap for body in spec.bodies):
         tidied.ignored.append("mocap bodies: they stand still")
-    if spec.sensors:
-        tidied.ignored.append(f"{len(spec.sensors)} sensors")
     return tidied
 
 

@@ -7,9 +7,9 @@ its way. `step` takes the place of `mj_step`. Nothing is compiled for another mo
 here needs JAX.
 """
 
+from stiction.engines.worlds.start import Missed, missed, settle_start
 from stiction.mujoco.drive import Driver
 from stiction.mujoco.law import RigidLaw
-from stiction.mujoco.start import Missed, missed, settle_start
 from stiction.mujoco.step import step
 
 __all__ = ["Driver", "Missed", "RigidLaw", "missed", "settle_start", "step"]

@@ -9,9 +9,10 @@ import warp as wp
 from stiction._base.errors import RunError
 from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Run
 from stiction.engines.kernel_cache import load_kernel
+from stiction.engines.worlds.laws import give_laws, law_table
+from stiction.engines.worlds.machine import make_design
+from stiction.engines.worlds.start import widen_limits
 from stiction.mujoco.law import RigidLaw
-from stiction.mujoco.machine import make_design
-from stiction.mujoco.start import widen_limits
 
 # What a user may change between two steps, and what the machine changes.
 GIVEN = ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat", "eq_active")
@@ -53,9 +54,10 @@ class Driver:
         self.take(data)
         self.data.time = data.time
         self.widened = widen_limits(self.model, self.data)
-        self.design = make_design(self.model, self.data, room, 7, 0)
+        self.design = make_design(self.model, self.data, room=room).blueprint
         self.machine = self.design.machine
         self.run = Run(self.design, 1, np.array([until]), samples, max_events)
+        self.run.record_places()
         self.run.integrate("tsit5", rtol, atol)
         self.run.options.max_steps = max_steps
         self.run.options.max_events = max_events if until < _EVER else 2**31 - 1
@@ -69,13 +71,9 @@ class Driver:
         o.energetic = a.real([law.energetic])
         mu = 0.0 if law.mu_static is None else law.mu_static
         slides = mu if law.mu_dynamic is None else law.mu_dynamic
-        table = np.zeros((1, self.machine.pairs.count, 6))
-        table[:] = law.restitution, mu, slides, law.rest_speed, 1.0, 1.0
-        kinds = self.design.core.coordinates
-        dry = [int(kinds.FREEDOM_FRICTION), int(kinds.TENDON_FRICTION)]
-        table[:, np.isin(self.machine.pairs.kind.numpy(), dry), 1:3] = 1.0
-        self.run.law = a.real(table)
-        self.machine.shapes.own_friction = int(law.mu_static is None)
+        numbers = [law.restitution, mu, slides, law.rest_speed, 1.0, 1.0]
+        self.run.law = law_table(self.design, numbers)
+        give_laws(self.design, numbers, {}, own_friction=law.mu_static is None)
 
     def _start(self, time: float) -> None:
         """Begin where the data are."""
@@ -88,6 +86,12 @@ class Driver:
             self.x[z.looked] = time - 1.0
         if self.model.na:
             self.x[self.y_end - self.model.na : self.y_end] = self.data.act
+        self._command()
+
+    def _command(self) -> None:
+        """Hand the commands over: the core tells MuJoCo's actuators."""
+        at = self.machine.motors.command
+        self.x[at : at + self.model.nu] = self.data.ctrl
 
     def restart(self, data: mujoco.MjData) -> None:
         """Begin anew from another state."""
@@ -144,6 +148,7 @@ class Driver:
 
     def go_until(self, time: float) -> None:
         """To an instant; from there it can go on, with other commands."""
+        self._command()
         self.x[self.machine.z.stop] = time
         self.k[self.machine.z.status] = 0
         status = self.go()
@@ -156,10 +161,8 @@ class Driver:
         """
         kernel = self.design.core.machine.look_at
         load_kernel(kernel, self.design.device)
-        size = int(self.design.core.layout.PLACE_NUMBERS)
-        places = self.design.arrays.zeros((self.machine.pairs.count, size))
-        wp.launch(kernel, dim=1, inputs=[self.run.hand_over(), self.run.x, self.run.k, places])
-        return places.numpy()
+        wp.launch(kernel, dim=1, inputs=[self.run.hand_over(), self.run.x, self.run.k])
+        return self.run.places.numpy()[0, 0]
 
     @property
     def acceleration(self) -> np.ndarray:

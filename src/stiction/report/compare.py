@@ -150,8 +150,11 @@ def _event_rows(events: Mapping[str, Sequence[Event]]) -> list[dict[str, Any]]:
     for i, these in enumerate(itertools.zip_longest(*events.values())):
         first = next(e for e in these if e is not None)
         told = {name: _words(e) for name, e in zip(events, these, strict=True)}
-        late = [e.time - these[0].time for e in these[1:] if e is not None and these[0] is not None]
-        rows.append({"number": i + 1} | told | {"later by [s]": tuple(late), "t": first.time})
+        late = [
+            "-" if e is None or these[0] is None else f"{e.time - these[0].time:.4g}"
+            for e in these[1:]
+        ]
+        rows.append({"number": i + 1} | told | {"later by [s]": ", ".join(late), "t": first.time})
     return rows
 
 

@@ -77,7 +77,7 @@ def write_impact(
 
 def _law_figure(found: ImpactState, rows: list[dict[str, Any]]):
     figure, (left, right) = new_figure(1, 2, figsize=(9.6, 4.2))
-    markers = "osD^v<>pPX"
+    markers = "osD^v<>pPXhd*"  # one for each law, and for the row of --tangential
     for i, row in enumerate(rows):
         after = np.array([c["velocity_after"] for c in row["contacts"]])
         slip = after[:, 0] if after.shape[1] == 2 else np.linalg.norm(after[:, :-1], axis=1)

@@ -34,7 +34,7 @@ from stiction.report.run_path import RunPath, finite_samples, through_events
 from stiction.report.strobe import plane_pairs, strobe
 from stiction.scenes import run_dataset, scenario_text
 from stiction.scenes.recorded import DATA, SCENARIO
-from stiction.surfaces import model_planes, tell_not_treated
+from stiction.surfaces import WorldContacts, model_planes, tell_not_treated
 
 Charts = dict[str, tuple[Chart, str]]  # with captions, by the names of their files
 _HITS = ("impact", "touch")
@@ -74,8 +74,17 @@ def summarize_run(run: Trajectory) -> dict[str, Any]:
         "not_treated": [p._asdict() for p in run.scene.touching if not p.treated],
         "penetrations": [p._asdict() for p in run.penetrations],
         "start_moved": None if moved is None else {**moved._asdict(), "inside": inside},
-        "ignored": [*run.mechanism.ignored, *filter(None, [tell_not_treated(run.scene.touching)])],
+        "ignored": [*run.mechanism.ignored, *_not_enforced(run)],
     }
+
+
+def _not_enforced(run: Trajectory) -> list[str]:
+    """What the model has and the engine of this run does not treat, in words."""
+    left = [tell_not_treated(run.scene.touching)]
+    if not isinstance(run.contacts, WorldContacts):
+        law = run.scene.scenario.contact.law or "hybrid"
+        left += [f"{what}: not enforced (contact.law = {law})" for what in run.mechanism.bounds]
+    return [text for text in left if text]
 
 
 def _largest(values: Any) -> float | None:

@@ -34,6 +34,12 @@ def coordinate_chart(run: Trajectory, path: RunPath) -> Chart:
     free = [i for i, n in enumerate(tree.coordinate_names) if n.endswith((".x", ".y", ".z"))]
     names = [tree.coordinate_names[i] for i in free]
     panels += _panels("position [m]", names, path.q[:, free])
+    balls = [
+        at + k
+        for at, kind in zip(tree.q_address, tree.joint_types, strict=True)
+        for k in range(4 * (kind == BALL))
+    ]
+    panels += _panels("quaternion", [tree.coordinate_names[i] for i in balls], path.q[:, balls])
     return Chart(path.time, panels)
 
 

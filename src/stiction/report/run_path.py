@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stiction._base.arrays import Float, Int
-from stiction.engines import Trajectory, places_at
+from stiction.engines import Trajectory, places_along
 
 _SAME = 1e-12  # s: a sample as near as this to an event is the event
 
@@ -18,12 +18,14 @@ class RunPath(NamedTuple):
         q: Configurations.
         v: Velocities.
         sample: The last sample at or before each.
+        event: The event that each is, or -1.
     """
 
     time: Float[np.ndarray, "n"]
     q: Float[np.ndarray, "n nq"]
     v: Float[np.ndarray, "n nv"]
     sample: Int[np.ndarray, "n"]
+    event: Int[np.ndarray, "n"]
 
     def thinned(self, most: int) -> "RunPath":
         """At most so many of the states, spread evenly, with the first and the last."""
@@ -49,13 +51,14 @@ def through_events(run: Trajectory) -> RunPath:
     time, q, v = (np.asarray(x)[kept] for x in (run.time, run.q, run.v))
     n = event_count(run)
     if n == 0 or kept.size == 0:
-        return RunPath(time, q, v, kept)
+        return RunPath(time, q, v, kept, np.full(len(kept), -1))
     log = run.log
     at, places, before, after = (
         np.asarray(x)[:n] for x in (log.time, log.q, log.v_before, log.v_after)
     )
     known = np.isfinite(at) & np.isfinite(places).all(axis=1) & (at <= time[-1])
     at, places, before, after = at[known], places[known], before[known], after[known]
+    number = np.flatnonzero(known)
     # Samples at an event's own time are left to the event.
     near = np.searchsorted(at, time - _SAME)
     own = (near < len(at)) & (np.abs(at[np.minimum(near, len(at) - 1)] - time) <= _SAME)
@@ -66,7 +69,8 @@ def through_events(run: Trajectory) -> RunPath:
     speeds = np.stack([before, after], axis=1).reshape(-1, v.shape[1])
     times = times[order]
     held = kept[np.clip(np.searchsorted(time, times, side="right") - 1, 0, len(time) - 1)]
-    return RunPath(times, states, np.concatenate([v[~own], speeds])[order], held)
+    events = np.concatenate([np.full(np.count_nonzero(~own), -1), np.repeat(number, 2)])[order]
+    return RunPath(times, states, np.concatenate([v[~own], speeds])[order], held, events)
 
 
 def world_impulses(run: Trajectory) -> Float[np.ndarray, "n 7"]:
@@ -78,17 +82,17 @@ def world_impulses(run: Trajectory) -> Float[np.ndarray, "n 7"]:
     hits = np.flatnonzero(np.asarray(log.impact)[:n])
     if hits.size == 0:
         return np.empty((0, 7))
-    time, q, impulse = (np.asarray(x)[hits] for x in (log.time, log.q, log.impulse))
-    point, frame = places_at(run, time, q)
-    vectors = np.einsum("end,endx->enx", impulse, frame)
+    impulse = np.asarray(log.impulse)[hits]
+    point, _, vectors = places_along(run, np.zeros(len(hits), int), hits)
     event, contact = np.nonzero(np.abs(impulse).max(axis=-1) > 0)
+    time = np.asarray(log.time)[hits]
     return np.column_stack([time[event], point[event, contact], vectors[event, contact]])
 
 
 def sampled_forces(run: Trajectory, path: RunPath) -> np.ndarray | None:
     """Contact points and forces along a path; None without contacts."""
-    if run.contacts is None:
+    if run.contacts is None or run.places is None:
         return None
-    point, frame = places_at(run, path.time, path.q)
+    point, frame, _ = places_along(run, path.sample, path.event)
     force = np.einsum("end,endx->enx", np.asarray(run.force)[path.sample], frame)
     return np.concatenate([point, force], axis=-1)

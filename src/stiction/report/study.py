@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stiction._base.errors import RunError
+from stiction.report.charts import SOFT, Chart, Line, Map, Panel
 from stiction.report.output import OutputDirectory
 from stiction.report.page import Report
 from stiction.studies import Study, basins, outcome_of, sobol_indices
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from stiction.studies import RandomModels
 
 _MOST_FAILURES = 100  # in the table; the results have the messages of all
-_MOST_BASINS = 12  # with a colour of their own
+_MOST_BASINS = 8  # with a colour of their own
 _BINS = 40
 
 
@@ -175,31 +176,36 @@ def _values(values: tuple[Any, ...]) -> str:
     return f"{values[0]:.6g} to {values[-1]:.6g} in {len(values)}"
 
 
-def _figures(study: Study, summary: dict[str, Any]) -> dict[str, tuple["Figure", str]]:
+def _figures(study: Study, summary: dict[str, Any]) -> dict[str, tuple[Any, str]]:
     dataset = study.dataset()
-    numbers = numbers_of(study.design, dataset)
-    figures: dict[str, tuple[Figure, str]] = {}
+    numbers = numbers_of(study.design, dataset)[:2]
+    figures: dict[str, tuple[Any, str]] = {}
     for name in summary["outcomes"]:
         outcome = outcome_of(dataset, name)
         if not np.isfinite(outcome.values).any():
             continue
         file = name.replace(".", "-")
         if numbers:
-            figure, caption = _map(dataset, outcome, numbers[:2])
-            figures[f"map-{file}"] = figure, caption
+            others = [d for d in outcome.dims if d not in numbers]
+            average = bool(others) and all(n in outcome.dims for n in numbers)
+            shown = outcome.mean(others, skipna=True) if average else outcome
+            words = f"{name} over {' and '.join(numbers)}"
+            words += f", averaged over {', '.join(map(str, others))}" if average else ""
+            figures[f"map-{file}"] = _over(dataset, shown, numbers, _unit(outcome)), words
         figures[f"distribution-{file}"] = (
             _histogram(outcome),
-            f"Distribution of {name}; dashed: median, and 90 % of the cases between the dots",
+            f"Distribution of {name}; dotted: median, shaded: 90 % of the cases",
         )
-    if summary["sobol"]:
-        known = {n: rows for n, rows in summary["sobol"].items() if "number" in rows[0]}
-        if known:
-            figures["sobol"] = _indices(known), "Sobol indices with 95 % intervals"
+    known = {n: rows for n, rows in summary["sobol"].items() if "number" in rows[0]}
+    if known:
+        figures["sobol"] = _indices(known), "Sobol indices with 95 % intervals"
     if summary.get("basins") and numbers:
         kinds, rows = basins(dataset)
+        states = _states(rows)
+        shown = kinds.where(kinds >= 0).clip(max=len(states) - 1)
         figures["basins"] = (
-            _map_of_basins(dataset, kinds, rows, numbers[:2]),
-            "Where cases come to rest; white: failed or not done",
+            _over(dataset, shown, numbers, "basin", states),
+            "Where cases come to rest; blank: failed or not done",
         )
     return figures
 
@@ -214,89 +220,49 @@ def _unit(outcome: Any) -> str:
     return f"{outcome.name} [{unit}]" if unit and unit != "1" else str(outcome.name)
 
 
-def _map(dataset: Any, outcome: Any, numbers: list[str]) -> tuple["Figure", str]:
-    """An outcome over one or two of the varied numbers, averaged over what else varies."""
-    from stiction.report.figures import new_figure
-
-    figure, axis = new_figure()
-    unit = _unit(outcome)
-    on_grid = all(n in outcome.dims for n in numbers)
-    others = [d for d in outcome.dims if d not in numbers]
-    mean = outcome.mean(others, skipna=True) if on_grid and others else outcome
-    averaged = f", averaged over {', '.join(map(str, others))}" if on_grid and others else ""
-    if len(numbers) == 1:
-        x = np.broadcast_to(_along(dataset, numbers[0], mean), mean.shape)
-        axis.plot(np.ravel(x), np.ravel(mean), "o-" if on_grid else ".", ms=3)
-        axis.set(xlabel=_label(dataset, numbers[0]), ylabel=unit)
-        return figure, f"{outcome.name} over {numbers[0]}{averaged}"
-    a, b = numbers
-    if on_grid:
-        drawn = axis.pcolormesh(dataset[a], dataset[b], mean.transpose(b, a), shading="nearest")
-    else:
-        x, y = (np.broadcast_to(_along(dataset, n, mean), mean.shape) for n in numbers)
-        good = np.isfinite(mean.values)
-        drawn = axis.scatter(x[good], y[good], c=mean.values[good], s=_size(good))
-    figure.colorbar(drawn, ax=axis, label=unit)
-    axis.set(xlabel=_label(dataset, a), ylabel=_label(dataset, b))
-    axis.grid(False)
-    return figure, f"{outcome.name} over {a} and {b}{averaged}"
-
-
-def _along(dataset: Any, name: str, like: Any) -> np.ndarray:
-    """A varied number, in the shape of an outcome."""
-    return dataset[name].broadcast_like(like).transpose(*like.dims).values
-
-
-def _size(good: np.ndarray) -> float:
-    """Of a point, where there are so many."""
-    return float(np.clip(2e4 / max(good.sum(), 1), 1, 20))
-
-
-def _map_of_basins(dataset: Any, kinds: Any, rows: list[dict], numbers: list[str]) -> "Figure":
-    from matplotlib.colors import ListedColormap
-
-    from stiction.report.figures import COLORS, legend_beside, new_figure
-
-    figure, axis = new_figure(figsize=(8.4, 4.2))
-    colors = [*COLORS, "0.4", "0.6", "0.75", "0.88"][:_MOST_BASINS]
-    n = min(len(rows), _MOST_BASINS)
-    shown = np.where(kinds.values < 0, np.nan, np.minimum(kinds.values, n - 1))
-    others = [d for d in kinds.dims if d not in numbers]
-    whole = len(numbers) == 2 and not others
-    scale = {"cmap": ListedColormap(colors[:n]), "vmin": -0.5, "vmax": n - 0.5}
-    if whole:
-        values = kinds.copy(data=shown).transpose(numbers[1], numbers[0])
-        axis.pcolormesh(
-            dataset[numbers[0]], dataset[numbers[1]], values, shading="nearest", **scale
+def _over(dataset: Any, values: Any, numbers: list[str], name: str, states: Any = None) -> Chart:
+    """Values of cases over one or two of the varied numbers."""
+    labels = [_label(dataset, n) for n in numbers]
+    if set(values.dims) == set(numbers) and len(numbers) == 2:
+        values = values.sortby(numbers).transpose(*reversed(numbers))
+        y, cells = values[numbers[1]].values, values.values
+        return Chart(
+            values[numbers[0]].values, [Map(labels[1], y, cells, name, states or {})], labels[0]
         )
-    else:
-        x = _along(dataset, numbers[0], kinds)
-        y = _along(dataset, numbers[1], kinds) if len(numbers) == 2 else shown
-        good = np.isfinite(shown)
-        axis.scatter(x[good], y[good], c=shown[good], s=_size(good), **scale)
-    for row in rows[:n]:
-        last = row["basin"] == n - 1 < len(rows) - 1
-        what = "others" if last else f"{row['what']}"
-        words = what if len(what) <= 44 else f"{what[:41]}…"
-        axis.plot([], [], "s", color=colors[row["basin"]], label=f"{words} ({row['cases']})")
-    legend_beside(axis)
-    axis.set(xlabel=_label(dataset, numbers[0]))
-    axis.set(ylabel=_label(dataset, numbers[1]) if len(numbers) == 2 else "basin")
-    axis.grid(False)
-    return figure
+    x, *y = (
+        dataset[n].broadcast_like(values).transpose(*values.dims).values.ravel() for n in numbers
+    )
+    z = np.asarray(values.values, float).ravel()
+    order = np.argsort(x, kind="stable")
+    if y:
+        return Chart(
+            x[order], [Map(labels[1], y[0][order], z[order], name, states or {})], labels[0]
+        )
+    line = Line(name, z[order], "line" if len(np.unique(x)) == len(x) else "dots")
+    return Chart(x[order], [Panel(name, [line])], labels[0])
 
 
-def _histogram(outcome: Any) -> "Figure":
-    from stiction.report.figures import new_figure
+def _states(rows: list[dict]) -> dict[int, tuple[str, int]]:
+    """Names and colours of the basins; those that have none of their own are the last, together."""
+    own = rows if len(rows) <= _MOST_BASINS else rows[: _MOST_BASINS - 1]
+    found = {row["basin"]: (f"{_cut(row['what'])} ({row['cases']})", row["basin"]) for row in own}
+    if left := sum(row["cases"] for row in rows[len(own) :]):
+        found[len(own)] = (f"others ({left})", SOFT)
+    return found
 
-    figure, axis = new_figure(figsize=(6.4, 3.0))
+
+def _cut(words: str, most: int = 44) -> str:
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def _histogram(outcome: Any) -> Chart:
     values = outcome.values[np.isfinite(outcome.values)]
-    axis.hist(values, bins=min(_BINS, max(5, int(np.sqrt(values.size)))))
-    low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
-    axis.axvline(middle, ls="--", color="0.2", lw=1.2)
-    axis.plot([low, high], [0, 0], "o", color="0.2", clip_on=False, ms=5)
-    axis.set(xlabel=_unit(outcome), ylabel="cases")
-    return figure
+    counts, edges = np.histogram(values, bins=min(_BINS, max(5, int(np.sqrt(values.size)))))
+    low, middle, high = (float(x) for x in np.quantile(values, [0.05, 0.5, 0.95]))
+    line = Line("cases", [*counts.tolist(), counts[-1]], "steps")
+    return Chart(
+        edges, [Panel("cases", [line], spans=[(low, high)], marks=[middle])], _unit(outcome)
+    )
 
 
 def _indices(found: dict[str, list[dict[str, Any]]]) -> "Figure":

@@ -8,7 +8,7 @@ import numpy as np
 
 from stiction.impacts import impact_law, no_slip
 from stiction.mechanism import world_poses
-from stiction.report.figures import COLORS, new_figure
+from stiction.report.figures import new_figure
 from stiction.report.strobe import draw_strobe
 from stiction.reproduce.flickinger_oblique import MU_STATIC, first_impact
 from stiction.reproduce.flickinger_runs import (
@@ -21,6 +21,7 @@ from stiction.reproduce.flickinger_runs import (
     pendulum,
 )
 from stiction.reproduce.registry import Check, Reproduction, check_below, check_close, stated
+from stiction.reproduce.schemes import flow_figure
 from stiction.scenes import scene
 
 LOOP = ("integrate (2.1)", "an event: gap, force, slip or cone", "velocities after (Figure 2.2)",
@@ -40,21 +41,6 @@ LENGTHS = {
 }
 
 
-def _flow(steps: tuple[str, ...], back: bool):
-    """Boxes one below the other."""
-    figure, axis = new_figure(figsize=(4.6, 4.4))
-    for i, text in enumerate(steps):
-        box = {"boxstyle": "round,pad=0.4", "fc": "#DCE6EF", "ec": COLORS[0]}
-        axis.text(0, -i, text, ha="center", va="center", bbox=box, fontsize=9)
-        if i:
-            axis.annotate("", (0, -i + 0.25), (0, -i + 0.75), arrowprops={"arrowstyle": "->"})
-    if back:
-        axis.plot([0.8, 0.95, 0.95, 0.8], [1 - len(steps)] * 2 + [0, 0], color="0.3", lw=1)
-    axis.set(xlim=(-1, 1), ylim=(0.5 - len(steps), 0.5))
-    axis.axis("off")
-    return figure
-
-
 @item("Figure 2.1")
 def figure_2_1() -> Reproduction:
     run = pendulum(1.0, NO_CONTROL)
@@ -62,7 +48,7 @@ def figure_2_1() -> Reproduction:
     turned = np.abs(np.asarray(log.v_after)[:n] - np.asarray(log.v_before)[:n]).max(axis=1)
     hit = np.array([e.kind == "impact" for e in run.events])
     return Reproduction(
-        _flow(LOOP, back=True),
+        flow_figure(LOOP, back=True),
         checks=stated(
             Check("the integration stops at every impact and goes on with other velocities",
                   bool((turned[hit] > 0).all()), int(hit.sum())),
@@ -88,7 +74,7 @@ def figure_2_2() -> Reproduction:
              "T⁺ / T⁻": f"{float(T / problem.kinetic):.4f}"}
         )  # fmt: skip
     return Reproduction(
-        _flow(RESOLVE, back=False),
+        flow_figure(RESOLVE),
         rows,
         checks=stated(
             Check("first impacts on four slopes stick where no slip is inside the cones, and"

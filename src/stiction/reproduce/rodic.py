@@ -80,13 +80,18 @@ def person(stature: float, mass: float) -> Subject:
     return with_soles(subject_of_mechanism(mechanism), mechanism=mechanism)
 
 
-def four_half_steps(reactions: GroundReactions) -> tuple[float, float]:
-    """From the first landing in the record to the fourth after it [s]."""
+def landings(reactions: GroundReactions) -> np.ndarray:
+    """Frames at which a foot begins to bear a twentieth of the weight, and the foot, in order."""
     load = reactions.shares.foot_force @ reactions.axes.up
     down = load > 0.05 * reactions.subject.weight
-    landings = np.flatnonzero((down[1:] & ~down[:-1]).any(axis=1)) + 1
-    last = landings[min(HALF_STEPS, len(landings) - 1)]
-    return float(reactions.time[landings[0]]), float(reactions.time[last])
+    return np.argwhere(down[1:] & ~down[:-1]) + np.array([1, 0])
+
+
+def four_half_steps(reactions: GroundReactions) -> tuple[float, float]:
+    """From the first landing in the record to the fourth after it [s]."""
+    frames = landings(reactions)[:, 0]
+    last = frames[min(HALF_STEPS, len(frames) - 1)]
+    return float(reactions.time[frames[0]]), float(reactions.time[last])
 
 
 def _points(reactions: GroundReactions, foot: str) -> list[int]:
@@ -104,7 +109,7 @@ def figure_6(walk: Walk) -> Reproduction:
     measured, reactions = walk.measured, walk.reactions
     foot = reactions.feet.index("right")
     force = measured.feet[:, foot]
-    first, after = _whole_stance(force @ reactions.axes.up)
+    first, after = whole_stance(force @ reactions.axes.up)
     part = slice(max(first - 4, 0), after + 4)
     stance = slice(first - part.start, after - part.start)
     time, force = measured.time[part], force[part]
@@ -205,6 +210,10 @@ def figure_9(walk: Walk) -> Reproduction:
     axes[1].set_xlabel("time [s]; shaded: the foot bears load")
     always = bool(reactions.shares.down[_inside(walk)].any(axis=1).all())
     checks.append(Check("some foot is always down: he walks, he does not run", always))
+    lands = landings(reactions)[: HALF_STEPS + 1, 1]  # what is shown
+    turns = "heights change by turns: feet that land, in order"
+    order = [reactions.feet[k] for k in lands]
+    checks += stated(Check(turns, bool((np.diff(lands) != 0).all()) and len(lands) > 3, order))
     return Reproduction(figure, checks=checks)
 
 
@@ -278,7 +287,7 @@ def standing_forces() -> tuple[float, float]:
     return float(load[25, left]), float(load[25, right])
 
 
-def _whole_stance(load: np.ndarray) -> tuple[int, int]:
+def whole_stance(load: np.ndarray) -> tuple[int, int]:
     """The first stance that begins and ends inside the record."""
     for first, after in intervals(load > TOUCHED):
         if first > 0 and after < len(load) and after - first > 10:

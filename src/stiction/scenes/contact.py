@@ -1,5 +1,6 @@
 """From the fields of a scenario to what may touch, and what is touched."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,38 +9,112 @@ import numpy as np
 
 from stiction._base.errors import InputError
 from stiction.mechanism import Mechanism
+from stiction.scenes.laws import world_numbers
 from stiction.scenes.scenario import GroundFields, Scenario, TerrainFields
 from stiction.surfaces import (
     Contacts,
     HeightField,
     Planes,
     SupportMotion,
+    WorldContacts,
     find_contacts,
     height_field,
     level_ground,
     model_planes,
     planes,
     slope_rotation,
+    touching_table,
+    world_contacts,
 )
 
 
 def contacts_of(
     scenario: Scenario, mechanism: Mechanism, ground: Planes, folder: Path
-) -> Contacts | None:
-    """What may touch; None if nothing can, or if the scenario says so."""
+) -> Contacts | WorldContacts | None:
+    """What may touch; None if nothing can, or if the scenario says so.
+
+    Points on the ground and balls are treated by the engines themselves. Where a model has more
+    (loops, tendons, limits, bodies that touch each other), contacts are found on the way.
+    """
     fields = scenario.contact
-    if fields.law == "none":
+    touches = fields.law != "none"
+    if not touches and not mechanism.beyond:
         return None
-    field = _height_field(scenario.ground.field, folder)
+    field = _height_field(scenario.ground.field, folder) if touches else None
+    own = model_planes(mechanism)
+    chosen = fields.points is not None or field is not None or ground.names != own.names
+    whole = _is_world(scenario, mechanism)
     wanted = fields.law is not None or fields.points is not None or field is not None
-    return find_contacts(
+
+    def find(*, required: bool) -> Contacts | None:
+        return find_contacts(
+            mechanism,
+            points=fields.points,
+            ground=ground,
+            field=field,
+            pairs=fields.pairs and not whole,
+            required=required,
+        )
+
+    points = find(required=False) if touches and (chosen or not whole) else None
+    if not whole and not _left_out(mechanism, points, scenario):
+        return find(required=True) if points is None and wanted else points
+    world = world_contacts(
         mechanism,
-        points=fields.points,
-        ground=ground,
-        field=field,
-        pairs=fields.pairs,
-        required=wanted,
+        ground=own if chosen else ground,
+        points=points if chosen else None,
+        own_friction="mu_static" not in fields.model_fields_set,
+        touches="nothing" if not touches else "ground" if not fields.pairs else "everything",
     )
+    return replace(world, numbers=world_numbers(fields, mechanism))
+
+
+def tree_contacts(
+    scenario: Scenario, mechanism: Mechanism, ground: Planes, folder: Path
+) -> Contacts | None:
+    """Of what may touch only that which is known beforehand: points and round shapes on the ground,
+    balls on balls.
+    """
+    if mechanism.beyond:
+        raise InputError(
+            f"this needs a tree of joints, but the model has {mechanism.beyond[0]}; leave it out"
+        )
+    fields = scenario.contact
+    field = _height_field(scenario.ground.field, folder)
+    chosen = {"points": fields.points, "ground": ground, "field": field, "pairs": fields.pairs}
+    return find_contacts(mechanism, **chosen, required=False)
+
+
+def _is_world(scenario: Scenario, mechanism: Mechanism) -> bool:
+    """Whether a mechanism itself needs MuJoCo's own functions under the law of a scenario."""
+    if mechanism.beyond:
+        law = scenario.contact.law
+        if law in ("stepping", "compliant"):
+            raise InputError(
+                f"`contact.law` must be hybrid or none: the model has {mechanism.beyond[0]}, which"
+                f" law {law} does not treat; leave `contact.law` out"
+            )
+        for name in ("jump", "track"):
+            if getattr(scenario, name) is not None:
+                raise InputError(
+                    f"`{name}` needs a tree of joints, but the model has {mechanism.beyond[0]};"
+                    f" leave `{name}` out"
+                )
+    return bool(mechanism.beyond) or (bool(mechanism.bounds) and _may_be_world(scenario))
+
+
+def _may_be_world(scenario: Scenario) -> bool:
+    follows = scenario.jump is not None or scenario.track is not None
+    return scenario.contact.law in (None, "hybrid") and not follows
+
+
+def _left_out(mechanism: Mechanism, points: Contacts | None, scenario: Scenario) -> bool:
+    """Whether pairs may touch that the engines do not treat themselves, and a world would."""
+    fields = scenario.contact
+    if not _may_be_world(scenario) or fields.points is not None:
+        return False
+    left = [p for p in touching_table(mechanism, points) if not p.treated]
+    return any(fields.pairs or p.second_body == "world" for p in left)
 
 
 def build_ground(

@@ -71,9 +71,9 @@ def find_impact(scene: Scene, *, at_start: bool) -> ImpactState:
     """
     if at_start:  # a jump would put it on the ground first
         scene = scene.change({"jump": None})
-    scene = scene.rigid()
+    scene = scene.rigid().as_tree()
     contacts, law = scene.contacts, scene.law
-    if contacts is None or not isinstance(law, Hybrid):
+    if not isinstance(contacts, Contacts) or not isinstance(law, Hybrid):
         raise InputError("nothing in this scene can touch: there is no impact to resolve")
     time, q, v = (0.0, scene.q, scene.v) if at_start else _state_before(scene)
     problem, gap, support = _problem(scene.mechanism, contacts, law, q, v, jnp.asarray(time))

@@ -24,6 +24,7 @@ from stiction.laws import (
     Stribeck,
     dissipation_from_alpha,
 )
+from stiction.mechanism import Mechanism
 from stiction.scenes.scenario import (
     AnyContact,
     CompliantFields,
@@ -32,7 +33,7 @@ from stiction.scenes.scenario import (
     Scenario,
     SteppingContact,
 )
-from stiction.surfaces import Contacts
+from stiction.surfaces import Contacts, WorldContacts
 
 _ALPHA = 0.5  # s/m, where neither alpha nor restitution is given
 _RELAXATION = 5e-3  # of a bristle, damping over stiffness, where no damping is given [s]
@@ -46,9 +47,11 @@ _OF_LITERATURE = {
 _RIGID = ("restitution", "mu_static", "mu_dynamic", "rest_speed")
 
 
-def law_of(scenario: Scenario, contacts: Contacts) -> Hybrid | Stepping | Compliant:
+def law_of(scenario: Scenario, contacts: Contacts | WorldContacts) -> Hybrid | Stepping | Compliant:
     """The law that a scenario names."""
     fields = scenario.contact
+    if isinstance(contacts, WorldContacts):
+        return _hybrid(as_rigid(fields), contacts)
     if isinstance(fields, SteppingContact):
         return _stepping(fields, scenario.solver.dt, contacts)
     if isinstance(fields, CompliantFields):
@@ -69,7 +72,25 @@ def as_rigid(fields: AnyContact) -> HybridContact:
     return HybridContact.model_validate({**shared, "law": "hybrid"})
 
 
-def _hybrid(fields: HybridContact, contacts: Contacts) -> Hybrid:
+def world_numbers(fields: AnyContact, mechanism: Mechanism) -> tuple[tuple[str, str, float], ...]:
+    """What tables of a scenario say of contacts of some geoms, where contacts are found later."""
+    said = []
+    for name in (*_RIGID, "stribeck_speed", "stribeck_exponent"):
+        table = getattr(fields, name, None)
+        if isinstance(table, dict):
+            for geom, value in table.items():
+                if geom not in mechanism.shapes.names:
+                    raise unknown(f"geom in `contact.{name}`", geom, mechanism.shapes.names)
+                said.append((geom, name, float(value)))
+        elif isinstance(table, list):
+            raise InputError(
+                f"`contact.{name}` must be one number, or a table by geom: contacts of this model"
+                " are found on the way"
+            )
+    return tuple(said)
+
+
+def _hybrid(fields: HybridContact, contacts: Contacts | WorldContacts) -> Hybrid:
     names = (*_RIGID, "stribeck_speed", "stribeck_exponent")
     controlled = fields.energetic != "off"
     method = fields.energy_method or ("scale" if controlled else "off")
@@ -164,7 +185,10 @@ def _naming(make: Callable) -> Any:
 
 
 def _per_contact(
-    fields: Friction, name: str, contacts: Contacts, default: float | None = None
+    fields: Friction,
+    name: str,
+    contacts: Contacts | WorldContacts,
+    default: float | None = None,
 ) -> jnp.ndarray:
     """One value for each contact, from a number, a list, or a table by the contact's name.
 
@@ -172,8 +196,12 @@ def _per_contact(
     """
     given, n = getattr(fields, name), contacts.count
     usual = type(fields).model_fields[name].default
-    usual = default if usual is None else usual
+    usual: Any = default if usual is None else usual
     given = usual if given is None else given
+    if name == "mu_dynamic" and name not in fields.model_fields_set:
+        return jnp.minimum(usual, _per_contact(fields, "mu_static", contacts))
+    if isinstance(contacts, WorldContacts):  # by geom: see `world_numbers`
+        return jnp.asarray(float(usual if isinstance(given, dict) else given))
     if isinstance(given, dict):
         values = np.full(n, usual, float)
         for contact, value in given.items():

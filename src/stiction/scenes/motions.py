@@ -38,9 +38,9 @@ def motions_at(scene: Scene, time: float) -> SceneState:
     """
     if not time >= 0:
         raise InputError(f"`--at` must be at least 0 [s], got {time:g}")
-    scene = scene.rigid()
+    scene = scene.rigid().as_tree()
     contacts = scene.contacts
-    if contacts is None:
+    if not isinstance(contacts, Contacts):
         raise InputError("nothing in this scene can touch: every state allows one motion")
     q, v = scene.q, scene.v
     if time > 0:

@@ -13,11 +13,12 @@ import numpy as np
 import yaml
 
 from stiction._base.errors import InputError
-from stiction.engines import RESULTS, Compliance, Origin, Trajectory
+from stiction.engines import RESULTS, Compliance, ContactPlaces, Origin, Signals, Trajectory
 from stiction.engines.event_log import EventLog
 from stiction.scenes.library import LIBRARY
 from stiction.scenes.read import read_scenario
 from stiction.scenes.run import Scene
+from stiction.surfaces import Touch, WorldContacts
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -111,6 +112,26 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
     if "contact_depth" in data:
         parts = {f.name: data[f"contact_{f.name}"].values for f in dataclasses.fields(Compliance)}
         compliance = _module(Compliance, **parts)
+    contacts = scene.contacts
+    if isinstance(contacts, WorldContacts) and "contact_touch" in data:
+        contacts = dataclasses.replace(
+            contacts,
+            names=tuple(data["contact"].values.tolist()),
+            touches=tuple(Touch(*row) for row in data["contact_touch"].values.tolist()),
+            couples=tuple(map(tuple, data["contact_bodies"].values.tolist())),
+        )
+    places = None
+    if "world_point" in data:
+        parts = {f.name: data[f"world_{f.name}"].values for f in dataclasses.fields(ContactPlaces)}
+        places = _module(ContactPlaces, **parts)
+    signals = None
+    if "control" in data:
+        nothing = np.zeros((n, 0))
+        parts = {
+            f.name: data[f.name].values if f.name in data else nothing
+            for f in dataclasses.fields(Signals)
+        }
+        signals = _module(Signals, **parts)
     results = {int(item._value): item for item in RESULTS._name_to_item.values()}
     return _module(
         Trajectory,
@@ -122,7 +143,10 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
         result=results[int(data.attrs["result_number"])],
         residual=data["contact_residual"].values if "contact_residual" in data else None,
         compliance=compliance,
-        origin=Origin(scene.mechanism, scene.contacts, scene.law, scene.control, scene, None, ()),
+        acceleration=data["acceleration"].values if "acceleration" in data else None,
+        places=places,
+        signals=signals,
+        origin=Origin(scene.mechanism, contacts, scene.law, scene.control, scene, None, ()),
     )
 
 
@@ -133,7 +157,9 @@ def _log(kind: type, values: dict[str, np.ndarray]) -> Any:
         inner = {
             k.partition(".")[2]: v for k, v in values.items() if k.startswith(f"{field.name}.")
         }
-        if inner:
+        if field.name == "places":
+            fields["places"] = _log(ContactPlaces, inner) if inner else None
+        elif inner:
             fields[field.name] = _log(field.type, inner)  # type: ignore[arg-type]
         else:
             array = values[field.name]

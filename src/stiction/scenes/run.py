@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import mujoco
 import numpy as np
 
+from stiction._base import defaults
 from stiction._base.arrays import Array
 from stiction._base.display import displayed
 from stiction._base.errors import IgnoredWarning, InputError
@@ -31,7 +32,7 @@ from stiction.mechanism import (
     load_mechanism,
     parse_model,
 )
-from stiction.scenes.contact import build_ground, contacts_of
+from stiction.scenes.contact import build_ground, contacts_of, tree_contacts
 from stiction.scenes.laws import as_rigid, law_of
 from stiction.scenes.read import Changes, change_fields, read_scenario
 from stiction.scenes.scenario import PhaseFields, Scenario, SolverFields
@@ -43,15 +44,18 @@ from stiction.scenes.start import (
     refuse_inside,
 )
 from stiction.scenes.track import build_track
+from stiction.scenes.world_start import world_start
 from stiction.surfaces import (
     Contacts,
     MovedOut,
     Pair,
     Planes,
+    WorldContacts,
     find_penetrations,
     move_out,
     tell_not_treated,
     touching_table,
+    world_table,
 )
 
 if TYPE_CHECKING:
@@ -150,6 +154,20 @@ class Scene:
         contact = as_rigid(self.scenario.contact)
         return Scene(self.scenario.model_copy(update={"contact": contact}), self.folder)
 
+    def as_tree(self) -> "Scene":
+        """The scene with those contacts only that are known beforehand; the others are named.
+
+        What is not a run (one impact, all possible motions, fits through many runs) needs these.
+        """
+        if not isinstance(self.contacts, WorldContacts):
+            return self
+        other = Scene(self.scenario, self.folder)
+        known = tree_contacts(self.scenario, self.mechanism, self.ground, self.folder)
+        vars(other).update(mechanism=self.mechanism, contacts=known)
+        if left_out := tell_not_treated(other.touching):
+            warnings.warn(left_out, IgnoredWarning, stacklevel=2)
+        return other
+
     @cached_property
     def mechanism(self) -> Mechanism:
         """What moves."""
@@ -165,8 +183,7 @@ class Scene:
             return text if text.lstrip().startswith("<") else self.folder / text
         from stiction.biped.human import human
 
-        size = fields.human
-        return human(height=size.height, mass=size.mass, sex=size.sex, sole=size.sole)
+        return human(**fields.human.model_dump())
 
     def spec(self) -> mujoco.MjSpec:
         """The model in MuJoCo's own editable form."""
@@ -180,8 +197,8 @@ class Scene:
         return build_ground(fields, self.mechanism, fields.field is not None, points is not None)
 
     @cached_property
-    def contacts(self) -> Contacts | None:
-        """What may touch; None in free motion."""
+    def contacts(self) -> Contacts | WorldContacts | None:
+        """What may touch, or is to be found on the way; None in free motion."""
         return contacts_of(self.scenario, self.mechanism, self.ground, self.folder)
 
     @cached_property
@@ -190,7 +207,10 @@ class Scene:
         fields = self.scenario.contact
         if fields.law == "none":
             return []
-        table = touching_table(self.mechanism, self.contacts, self.ground)
+        contacts = self.contacts
+        if isinstance(contacts, WorldContacts):
+            return world_table(self.mechanism, contacts, self.ground)
+        table = touching_table(self.mechanism, contacts, self.ground)
         balls = ("sphere", "sphere")
         return [p for p in table if fields.pairs or (p.first_kind, p.second_kind) != balls]
 
@@ -202,7 +222,9 @@ class Scene:
     @property
     def solver(self) -> Solver:
         """Method and tolerances of the integration."""
-        return build_solver(self.scenario.solver, self.law)
+        found = isinstance(self.contacts, WorldContacts)
+        usual = defaults.MAX_WORLD_STEPS if found else defaults.MAX_STEPS
+        return build_solver(self.scenario.solver, self.law, usual)
 
     @property
     def posture(self) -> Array:
@@ -232,16 +254,25 @@ class Scene:
         q = q if self.moved_out is None else self.moved_out.q
         control: Any = build_control(scenario, mechanism)
         if scenario.jump is not None:
-            q, control = build_jump(scenario, mechanism, self.contacts, q)
+            q, control = build_jump(scenario, mechanism, self._known_contacts, q)
         if scenario.track is not None:
-            known = (mechanism, self.contacts, self.law, q, v)
+            known = (mechanism, self._known_contacts, self.law, q, v)
             q, v, control = build_track(scenario, self.folder, *known)
         return q, v, control
+
+    @property
+    def _known_contacts(self) -> Contacts | None:
+        """Contacts of a scene that jumps or follows a motion: never found on the way."""
+        assert not isinstance(self.contacts, WorldContacts)
+        return self.contacts
 
     @cached_property
     def moved_out(self) -> MovedOut | None:
         """How the start was moved out of what it touches; None if it was not."""
-        if not self.scenario.start.resolve or self.contacts is None:
+        resolve = bool(self.scenario.start.resolve)
+        if isinstance(self.contacts, WorldContacts):
+            return world_start(self.mechanism, self.contacts, self.posture, resolve=resolve)
+        if not resolve or self.contacts is None:
             return None
         return move_out(self.mechanism, self.contacts, self.posture)
 
@@ -251,7 +282,11 @@ class Scene:
 
         rigid = self.rigid()
         contacts, law, control = self.contacts, rigid.law, self.control
-        assert contacts is not None
+        if not isinstance(contacts, Contacts):
+            raise InputError(
+                "all motions can be told only of contacts that are known beforehand: of a tree of"
+                " joints on the ground, or of points (`contact.points`)"
+            )
         assert isinstance(law, Hybrid)
         if isinstance(control, AbstractSwitchingControl):
             raise InputError(
@@ -272,7 +307,7 @@ class Scene:
     def _possible_motions(self, run: Trajectory) -> dict[int, str]:
         """Which motions rigid bodies allow at the suspicious events of a run, in words."""
         log, contacts, told = run.log, self.contacts, {}
-        if log is None or contacts is None:
+        if log is None or not isinstance(contacts, Contacts):
             return told
         count = min(int(run.n_events), len(log.time) - 1)
         for i in np.flatnonzero(np.asarray(log.suspicious)[:count])[:_MOST_TOLD]:
@@ -312,12 +347,12 @@ def _paths(changes: Changes | None, fields: dict[str, Any]) -> dict[str, Any]:
     return paths
 
 
-def build_solver(fields: SolverFields, law: Any) -> Solver:
+def build_solver(fields: SolverFields, law: Any, max_steps: int = defaults.MAX_STEPS) -> Solver:
     """Method and tolerances; where a scenario has none, those that suit the law."""
     default = default_solver(law)
     rtol = default.rtol if fields.rtol is None else fields.rtol
     atol = rtol / 10 if fields.atol is None else fields.atol
-    return Solver(rtol, atol, fields.method, fields.max_steps)
+    return Solver(rtol, atol, fields.method, fields.max_steps or max_steps)
 
 
 def build_control(scenario: Scenario, mechanism: Mechanism) -> HarmonicControl | PhasedControl:

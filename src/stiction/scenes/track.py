@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -9,9 +10,15 @@ from stiction._base.arrays import Array
 from stiction._base.errors import InputError, unknown
 from stiction.control import Reference, TrackingControl, Way, make_reference, make_way
 from stiction.engines import Hybrid, Stepping
-from stiction.mechanism import HINGE, Mechanism, scalar_entries
+from stiction.mechanism import (
+    HINGE,
+    Mechanism,
+    add_velocity,
+    link_kinematics,
+    scalar_entries,
+)
 from stiction.scenes.scenario import Scenario, TrackFields
-from stiction.surfaces import Contacts
+from stiction.surfaces import Contacts, contact_kinematics
 from stiction.tables import Table, read_table
 
 _OFF_GROUND = 1e-4  # [m]: the beginning of a motion is put on the ground from so far
@@ -133,15 +140,29 @@ def _way(
     hinges = np.zeros(len(names), bool)
     hinges[at_q] = [tree.joint_types[j] == HINGE for j in joints]
     q = _columns(table, names, hinges, start)
-    way = make_way(mechanism, contacts, table.time, q)
-    first = np.array(q[0])
-    # Rounded numbers leave the feet some micrometres off the ground: they are put down on it.
-    n = contacts.count
-    gap = np.asarray(way.places.coeffs[3])[0][3 * n : 4 * n]
-    down = gap[np.abs(gap) < _OFF_GROUND]
-    if down.size:
-        first[:3] += down.max() * np.asarray(mechanism.gravity) / np.linalg.norm(mechanism.gravity)
-    return way, first
+    return make_way(mechanism, contacts, table.time, q), _on_the_ground(mechanism, contacts, q[0])
+
+
+def _on_the_ground(mechanism: Mechanism, contacts: Contacts, q: np.ndarray) -> np.ndarray:
+    """The beginning of a motion, with all points that stand exactly on what they touch.
+
+    Rounded numbers leave them some micrometres off. Newton's method for their gaps, by the least
+    change of all coordinates.
+    """
+
+    @jax.jit
+    def seen(q):
+        state = link_kinematics(mechanism, q)
+        found = contact_kinematics(mechanism, contacts, state, jnp.zeros(mechanism.nv), 0.0 * q[0])
+        return found.gap, found.jacobian[:, -1]
+
+    put = jax.jit(lambda q, step: add_velocity(mechanism, q, step))
+    first = jnp.asarray(q)
+    stands = np.abs(np.asarray(seen(first)[0])) < _OFF_GROUND
+    for _ in range(3):
+        gap, J = (np.asarray(x)[stands] for x in seen(first))
+        first = put(first, -np.linalg.pinv(J, rcond=1e-9) @ gap)
+    return np.asarray(first)
 
 
 def _table(path: Path, mechanism: Mechanism) -> Table:

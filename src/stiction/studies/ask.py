@@ -157,7 +157,8 @@ def look_up(
             ]
             if len(found) == 1:
                 return array[:, found[0]]
-    listed = [str(n) for names in labels.values() for n in names]
+    fits = (names for names in labels.values() if array.shape[1:] == (len(names),))
+    listed = list(dict.fromkeys(str(n) for names in fits for n in names))
     raise unknown(f"entry of `{head}` in `{option}`", rest, listed)
 
 

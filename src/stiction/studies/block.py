@@ -5,7 +5,8 @@ start, the duration and the numbers of the law; cases that differ in more are ru
 lane of a call is computed on its own, so that a case comes out the same to the bit in any company.
 """
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._base.errors import InputError
+from stiction._base.errors import InputError, unknown
 from stiction.engines import RESULTS, Hybrid, Trajectory, simulate
 from stiction.engines.tolerances import INSIDE
 from stiction.scenes import Scene, law_of
@@ -27,7 +28,9 @@ _OF_LAW = (
 )  # fmt: skip
 LANES = ("start.q", "start.v", "until", *(f"contact.{name}" for name in _OF_LAW))
 _EVENTS = 128  # that a lane has room for at first; more are rarely needed, and room takes time
-_MEMORY = 64e6  # bytes of events and samples in one call
+_MEMORY = {"cpu": 64e6, "gpu": 4e9}  # bytes of events and samples in one call
+_MOST_LANES = {"cpu": 4096, "gpu": 2**17}
+DEVICES = tuple(_MEMORY)
 _LOOKS = 51  # samples of a run that are looked over where pairs may touch that are not treated
 _USED_UP = str(RESULTS[RESULTS.events_used_up])
 
@@ -46,7 +49,7 @@ class Runs:
 
 
 def run_block(
-    scene: Scene, changes: Sequence[Mapping[str, Any]], *, samples: int = 2
+    scene: Scene, changes: Sequence[Mapping[str, Any]], *, samples: int = 2, device: str = "cpu"
 ) -> tuple[list[Runs], list[str]]:
     """Run a scene with changes, one set for each case.
 
@@ -54,6 +57,7 @@ def run_block(
         scene: What all cases have in common.
         changes: Fields that differ, by path; the same paths in every case.
         samples: Kept states of each run.
+        device: Where calls go, one of `DEVICES`.
 
     Returns:
         The runs, and of every case why it failed, empty if it did not. A case that could not even
@@ -68,12 +72,36 @@ def run_block(
             messages[i] = str(error)
     paths = {path for change in changes for path in change}
     together = paths <= set(LANES) and _is_plain(scene)
-    size = _lanes_in_a_call(scene, samples) if together else 1
+    size = _lanes_in_a_call(scene, samples, device) if together else 1
     runs, numbers = [], list(cases)
     for k in range(0, len(numbers), size):
         chosen = {i: cases[i] for i in numbers[k : k + size]}
-        runs += _run(scene, chosen, messages, samples, together=together)
+        runs += _run(scene, chosen, messages, samples, device if together else "")
     return runs, messages
+
+
+def require_device(device: str, scene: Scene, varied: Collection[str]) -> None:
+    """Refuse a device that is not there, or cases that it cannot run many at once."""
+    if device not in DEVICES:
+        raise unknown("`--device`", device, DEVICES)
+    if device == "cpu":
+        return
+    import warp
+
+    if not warp.is_cuda_available():
+        raise InputError(
+            "`--device` gpu needs an NVIDIA GPU, and this machine shows none; leave it out to use"
+            " the processors"
+        )
+    if "device" not in inspect.signature(simulate).parameters:
+        raise InputError("`--device` must be cpu: the engines of this version know no other")
+    if other := sorted(set(varied) - set(LANES)):
+        raise InputError(
+            f"`{other[0]}` makes every case another program, which `--device` gpu does not run;"
+            f" vary {', '.join(LANES[:5])}, … or leave --device out"
+        )
+    if not _is_plain(scene):
+        raise InputError("`--device` gpu runs rigid contacts without `jump` and `track` alone")
 
 
 def _is_plain(scene: Scene) -> bool:
@@ -83,13 +111,15 @@ def _is_plain(scene: Scene) -> bool:
 
 
 def _run(
-    scene: Scene, cases: dict[int, Scene], messages: list[str], samples: int, *, together: bool
+    scene: Scene, cases: dict[int, Scene], messages: list[str], samples: int, device: str
 ) -> list[Runs]:
-    """Runs in one call; where one cannot be done, in two, until it is known which."""
-    most = scene.scenario.contact.max_events
+    """Runs in one call on a device; where one cannot be done, in two, until it is known which.
+    Without a device there is one case, and it is run alone.
+    """
+    most, together = scene.scenario.contact.max_events, bool(device)
     try:
         if together:
-            found = _call(scene, list(cases.values()), samples, min(_EVENTS, most))
+            found = _call(scene, list(cases.values()), samples, min(_EVENTS, most), device)
         else:
             (case,) = cases.values()
             run = case.simulate(case.scenario.until, _samples(case, samples))
@@ -101,18 +131,19 @@ def _run(
         numbers = list(cases)
         half = len(numbers) // 2
         parts = ({i: cases[i] for i in some} for some in (numbers[:half], numbers[half:]))
-        return [r for p in parts for r in _run(scene, p, messages, samples, together=True)]
+        return [r for p in parts for r in _run(scene, p, messages, samples, device)]
     looked = scene if together else next(iter(cases.values()))
     runs = [_looked_over(found, looked, list(cases), messages, samples)]
     short = [i for i in cases if messages[i] == _USED_UP]
     if together and short and most > _EVENTS:  # they come last, and replace what was cut short
-        again = _call(scene, [cases[i] for i in short], samples, most)
+        again = _call(scene, [cases[i] for i in short], samples, most, device)
         runs.append(_looked_over(again, looked, short, messages, samples))
     return runs
 
 
-def _call(scene: Scene, cases: Sequence[Scene], samples: int, room: int) -> Trajectory:
+def _call(scene: Scene, cases: Sequence[Scene], samples: int, room: int, device: str) -> Trajectory:
     """Cases of one shape in one call, with room for so many events each."""
+    where: Any = {} if device == "cpu" else {"device": device}
     q, v = (np.array(x) for x in zip(*(_state(scene, case) for case in cases), strict=True))
     return simulate(
         scene.mechanism,
@@ -126,6 +157,7 @@ def _call(scene: Scene, cases: Sequence[Scene], samples: int, room: int) -> Traj
         solver=scene.solver,
         max_events=room,
         throw=False,
+        **where,
     )
 
 
@@ -163,13 +195,13 @@ def _samples(scene: Scene, wanted: int) -> int:
     return wanted if wanted > 2 or all(p.treated for p in scene.touching) else _LOOKS
 
 
-def _lanes_in_a_call(scene: Scene, samples: int) -> int:
+def _lanes_in_a_call(scene: Scene, samples: int, device: str) -> int:
     m, contacts = scene.mechanism, scene.contacts
     n = 0 if contacts is None else contacts.count
     event = 12 + 21 * n + m.nq + 2 * m.nv
     sample = m.nq + m.nv + 7 + m.nu + 4 * n
     room = _EVENTS * event + _samples(scene, samples) * sample
-    return int(np.clip(_MEMORY / (8 * room), 1, 4096))
+    return int(np.clip(_MEMORY[device] / (8 * room), 1, _MOST_LANES[device]))
 
 
 def _looked_over(

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _PROBES = 16  # cases that are looked at before a design is refused
 _BLOCK_SECONDS = 2.0  # how long a block should take
 _MOST_IN_BLOCK = 1024
+_MOST_ON_GPU = 2**16
 _SHORT = 4.0  # a study that takes less [s] needs no other processes
 _CONFIDENCE = 0.95
 
@@ -158,6 +159,7 @@ def study(
     *,
     out: str | Path | None = None,
     keep: str = "summary",
+    device: str = "cpu",
     workers: Any = None,
     block: int | None = None,
     stop: Stop | None = None,
@@ -171,6 +173,8 @@ def study(
         out: The directory of the results; by default one that is gone when Python ends. If it
             holds this study already, only what is missing is done.
         keep: Of runs of a scene: words of ends, summary, events, trajectories.
+        device: Of runs of a scene: "gpu" runs thousands of cases at once, if they differ in their
+            start, duration or the numbers of a rigid contact law alone.
         workers: How many processes; by default as many as there are processors. Or a
             `dask.distributed` client.
         block: Cases that are done, and lost if a process is killed, at once; by default as many as
@@ -181,14 +185,14 @@ def study(
     design = design if isinstance(design, StudyDesign) else make_design(design)
     temporary = out is None
     folder = Path(tempfile.mkdtemp(prefix="stiction-study-")) if temporary else Path(str(out))
-    made = begin(prepare(as_subject(subject, keep), design, folder, stop), workers, block)
+    made = begin(prepare(as_subject(subject, keep, device), design, folder, stop), workers, block)
     if temporary:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)  # datasets read it until then
     go_on(made, workers, tell)
     return made
 
 
-def as_subject(subject: Any, keep: str = "summary") -> AbstractSubject:
+def as_subject(subject: Any, keep: str = "summary", device: str = "cpu") -> AbstractSubject:
     """What a study does, from a scene, a scene's name or a function."""
     if isinstance(subject, AbstractSubject):
         return subject
@@ -200,8 +204,11 @@ def as_subject(subject: Any, keep: str = "summary") -> AbstractSubject:
     elif isinstance(subject, Scene):
         found, source = subject, "SCENE"
     else:
+        if device != "cpu":
+            raise InputError(f"`device` {device} is for runs of a scene, not for functions")
         return function_subject(subject)
-    return SceneSubject(VariedScene(found.scenario, found.folder, source), parse_keep(keep))
+    varied = VariedScene(found.scenario, found.folder, source)
+    return SceneSubject(varied, parse_keep(keep), device=device)
 
 
 @dataclass(frozen=True)
@@ -334,6 +341,8 @@ def _block_size(subject: AbstractSubject, design: StudyDesign, schema: Schema, w
     if each < 0.1 * _BLOCK_SECONDS and design.count > 1:
         each = seconds(min(16, design.count))
     share = -(-design.count // (4 * _count(workers)))
+    if subject.device == "gpu":  # a few cases tell nothing: thousands take as long
+        return min(_MOST_ON_GPU, design.count)
     return int(np.clip(_BLOCK_SECONDS / each, 1, min(_MOST_IN_BLOCK, max(share, 1))))
 
 
@@ -391,6 +400,8 @@ def _tallies(
 ) -> Iterator[running.Tally]:
     if not blocks:
         return
+    if workers is None and task.subject.device == "gpu":
+        workers = 1  # which has the whole GPU
     count = _count(workers)
     if not (workers is None or isinstance(workers, int)):
         yield from running.run_on_cluster(task, work, workers)

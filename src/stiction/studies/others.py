@@ -29,6 +29,7 @@ def subject_of(
     keep: str = "summary",
     direction: Sequence[float] | None = None,
     settings: str = "",
+    device: str = "cpu",
 ) -> AbstractSubject:
     """What a study of a scene does.
 
@@ -39,14 +40,17 @@ def subject_of(
         keep: Of each run: ends, summary, events, trajectories.
         direction: Of posture: a unit vector in the world.
         settings: Options that the scene was changed by, for commands.
+        device: Of runs: cpu or gpu.
     """
+    if device != "cpu" and of != "run":
+        raise InputError(f"`--device` {device} is for runs; leave it out of --of {of}")
     if of not in OF:
         raise unknown("`--of`", of, OF)
     if (of == "posture") != (direction is not None):
         raise InputError("`--direction` belongs to `--of posture`, which needs it")
     varied = VariedScene(scene.scenario, scene.folder, source)
     if of == "run":
-        return SceneSubject(varied, parse_keep(keep), settings)
+        return SceneSubject(varied, parse_keep(keep), settings, device)
     command = f"stiction {of} {shlex.quote(source)}"
     if of == "impact":
         return scene_function(varied, impact_outcome, command, settings)

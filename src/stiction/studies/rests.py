@@ -46,4 +46,5 @@ def basins(dataset: "xr.Dataset") -> tuple["xr.DataArray", list[dict[str, Any]]]
         on = [names[j] for j in np.flatnonzero(flat[first[kind]])]
         what = MOVING if kind is None else "rests on " + ", ".join(on) if on else FREE
         rows.append({"basin": order[kind], "what": what, "cases": count})
-    return xr.DataArray(numbers.reshape(dataset[STATUS].shape), dims=dims, name="basin"), rows
+    coords = {d: dataset[d] for d in dims if d in dataset.coords}
+    return xr.DataArray(numbers.reshape(dataset[STATUS].shape), coords, dims, name="basin"), rows

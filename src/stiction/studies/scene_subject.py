@@ -14,7 +14,7 @@ import numpy as np
 
 from stiction._base.errors import IgnoredWarning, InputError, unknown
 from stiction.scenes import Scenario, Scene
-from stiction.studies.block import run_block
+from stiction.studies.block import require_device, run_block
 from stiction.studies.measures import measure, schema_of
 from stiction.studies.store import Schema
 from stiction.studies.subject import AbstractSubject, Case, FunctionSubject, empty
@@ -123,18 +123,23 @@ class SceneSubject(AbstractSubject):
         varied: The scene.
         keep: What is kept of each run, of `KEEPS`.
         base: The fields that the command line changed, for commands that run a case again.
+        device: What runs them: cpu or gpu.
     """
 
     varied: VariedScene
     keep: tuple[str, ...] = ("summary",)
     base: str = ""
+    device: str = "cpu"
 
     def about(self) -> dict[str, Any]:
         """As plain data."""
-        return {"of": "run", "keep": sorted(self.keep), "identity": self.varied.identity()}
+        where = {} if self.device == "cpu" else {"device": self.device}  # it rounds otherwise
+        identity = self.varied.identity()
+        return {"of": "run", "keep": sorted(self.keep), "identity": identity, **where}
 
     def schema(self, case: Case, seed: np.random.SeedSequence) -> Schema:
         """What is kept, with the sizes that the scene has in this case."""
+        require_device(self.device, self.varied.scene, self.varied.changes(case))
         return schema_of(self.varied.check(case), self.keep)
 
     def outcomes(
@@ -146,7 +151,7 @@ class SceneSubject(AbstractSubject):
         changes = [self.varied.changes(case) for case in cases]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IgnoredWarning)  # told once, before the study
-            runs, messages = run_block(scene, changes, samples=samples)
+            runs, messages = run_block(scene, changes, samples=samples, device=self.device)
         kept = empty(schema, len(cases))
         for run in runs:
             found = measure(run.trajectory, self.keep)

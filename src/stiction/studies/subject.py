@@ -20,6 +20,8 @@ Case = Mapping[str, Any]  # what varies in a case, by field
 class AbstractSubject(abc.ABC):
     """What is done in every case."""
 
+    device = "cpu"  # what runs the cases of a block
+
     @abc.abstractmethod
     def about(self) -> dict[str, Any]:
         """As plain data: two subjects do the same if these are the same."""

@@ -80,7 +80,7 @@ class Controls:
         """The first view: from the side, the whole motion in the picture."""
         middle, reach = self.stage.middle, max(self.stage.reach, 0.2)
         self.client.camera.up_direction = (0.0, 0.0, 1.0)
-        self.client.camera.position = middle + np.array([0.6, -2.4, 0.7]) * 1.2 * reach
+        self.client.camera.position = middle + np.array([0.6, -2.4, 0.7]) * 0.85 * reach
         self.client.camera.look_at = middle
 
     def _transport(self, gui: Any) -> None:
@@ -319,6 +319,8 @@ class Controls:
         """What takes its time: the set of motions, the capability, files."""
         bench, client = self.bench, self.client
         try:
+            if kind in ("motions", "capability"):
+                self._found.content = "Looking …"
             if kind == "motions":
                 self._found.content = tell_motions(bench, self.t)
             elif kind == "capability":

@@ -4,7 +4,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.errors import InputError
+from stiction.engines import Hybrid
+from stiction.engines.forces import OPEN, STICK
+from stiction.mechanism import link_kinematics
+from stiction.report.run_path import event_count
 from stiction.studio.bench import Bench
+from stiction.surfaces import Contacts, contact_kinematics
 
 
 def _state(bench: Bench, t: float) -> tuple[np.ndarray, np.ndarray, float]:
@@ -17,7 +22,8 @@ def tell_motions(bench: Bench, t: float) -> str:
     """Every motion that rigid bodies allow at a time, in words."""
     if bench.run.contacts is None:
         raise InputError("nothing can touch here; choose a contact law")
-    answer = bench.scene.motions(*_state(bench, t))
+    q, v, time = _state(bench, t)
+    answer = bench.scene.motions(q, _settled(bench, q, v, time), time)
     names = bench.run.contact_names
     rows = [
         f"{i + 1}. " + ", ".join(f"{n} {m}" for n, m in zip(names, motion.modes, strict=True))
@@ -26,14 +32,36 @@ def tell_motions(bench: Bench, t: float) -> str:
     return f"**{answer.verdict}**: {answer.explanation}.\n\n" + "\n".join(rows)
 
 
+def _settled(bench: Bench, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+    """The velocity at a state with the contacts exactly as the run has them there.
+
+    Between two steps it is interpolated, and what touches would seem to part or to collide.
+    """
+    run = bench.run
+    n = event_count(run)
+    if not isinstance(run.law, Hybrid) or not isinstance(run.contacts, Contacts) or n == 0:
+        return v
+    last = int(np.searchsorted(np.asarray(run.log.time)[:n], t, side="right")) - 1
+    modes = np.asarray(run.log.modes_before[0] if last < 0 else run.log.modes_after[last])
+    state = link_kinematics(run.mechanism, jnp.asarray(q))
+    parts = contact_kinematics(run.mechanism, run.contacts, state, jnp.asarray(v), jnp.asarray(t))
+    held = np.zeros((len(modes), run.contacts.dim), bool)
+    held[modes == STICK] = True
+    held[modes != OPEN, -1] = True
+    J, u = np.asarray(parts.jacobian)[held], np.asarray(parts.velocity)[held]
+    return v - np.linalg.lstsq(J, u, rcond=None)[0] if held.any() else v
+
+
 def capability_hull(bench: Bench, t: float, size: float) -> tuple[np.ndarray | None, str]:
     """All accelerations that the first body can have at a posture, as a solid around it."""
     from stiction.agility import make_stance
     from stiction.agility.directions import acceleration_set
 
     run = bench.run
-    if run.contacts is None or not run.mechanism.nu:
-        raise InputError("capability needs motors and contacts to stand on; this scene lacks them")
+    if not isinstance(run.contacts, Contacts) or not run.mechanism.nu:
+        raise InputError(
+            "capability needs motors, and points that are known to stand on; this scene lacks them"
+        )
     q = jnp.asarray(_state(bench, t)[0])
     law = run.law
     stance = make_stance(run.mechanism, contacts=run.contacts, mu=jnp.asarray(law.mu_static))

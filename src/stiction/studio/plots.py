@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from stiction.report.charts import Chart, Panel, Timeline
+from stiction.report.charts import Chart, Map, Panel, Timeline
 from stiction.report.charts.chart import colors_of
 from stiction.report.charts.markup import thin
 from stiction.report.figures import COLORS
@@ -32,7 +32,11 @@ class Plots:
         self._charts = self._made()
         for name, chart in self._charts.items():
             with panel.add_tab(name):
-                parts = list(enumerate(chart.panels[:_MOST_PANELS]))
+                parts = [
+                    (i, p)
+                    for i, p in enumerate(chart.panels[:_MOST_PANELS])
+                    if not isinstance(p, Map)
+                ]
                 for i, part in sorted(parts, key=lambda p: not isinstance(p[1], Timeline)):
                     self._plots.append((name, i, self._add(part, chart)))
         self._panel = panel
@@ -78,8 +82,8 @@ class Plots:
         return self.gui.add_uplot(
             (x, *ys, _hand(x, ys, float(x[0]))),
             tuple(series),
-            title=panel.label + (f": {panel.title}" if panel.title else ""),
-            scales={"x": {"time": False, "auto": True}},
+            title=_title(panel),
+            scales=_scales(panel),
             bands=bands or None,
             height=190,
         )
@@ -87,6 +91,9 @@ class Plots:
     def refresh(self) -> None:
         """Take over another run."""
         self._charts = self._made()
+        for name, i, handle in self._plots:
+            if isinstance(panel := self._charts[name].panels[i], Panel):
+                handle.scales, handle.title = _scales(panel), _title(panel)
 
     def at(self, t: float) -> None:
         """Move the hand."""
@@ -95,19 +102,43 @@ class Plots:
             panel = chart.panels[i]
             if isinstance(panel, Timeline):
                 handle.content = time_line(panel, chart, t)
-            else:
+            elif isinstance(panel, Panel):
                 x, ys = _data(panel, chart)
                 handle.data = (x, *ys, _hand(x, ys, t))
 
 
 def _data(panel: Panel, chart: Chart) -> tuple[np.ndarray, list[np.ndarray]]:
     """The curves of a panel, thinned out; of a stack their sums. uPlot takes no gaps here."""
-    kept = thin(chart)
-    ys = [np.nan_to_num(np.asarray(line.y, float)[kept]) for line in panel.lines]
-    limits = panel.range()
+    kept, times = thin(chart), _magnified(panel)
+    ys = [times * np.nan_to_num(np.asarray(line.y, float)[kept]) for line in panel.lines]
+    limits = _limits(panel)
     if limits is not None and panel.bulk:
         ys = [np.clip(y, *limits) for y in ys]
     return chart.x[kept], list(np.cumsum(ys, axis=0)) if panel.stacked else ys
+
+
+def _magnified(panel: Panel) -> float:
+    """By how much values are multiplied: labels of an axis have three digits after the point."""
+    sizes = [float(np.nanmax(np.abs(line.y), initial=0.0)) for line in panel.lines]
+    largest = max(sizes, default=0.0)
+    return 10.0 ** (-3 * np.floor(np.log10(largest) / 3)) if 0 < largest < 0.1 else 1.0
+
+
+def _limits(panel: Panel) -> tuple[float, float] | None:
+    limits, times = panel.range(), _magnified(panel)
+    return None if limits is None else (times * limits[0], times * limits[1])
+
+
+def _title(panel: Panel) -> str:
+    text, times = panel.label + (f": {panel.title}" if panel.title else ""), _magnified(panel)
+    return text if times == 1.0 else text.replace("[", f"[1e{-round(np.log10(times))} ", 1)
+
+
+def _scales(panel: Panel) -> dict[str, Any]:
+    """Of both axes; the vertical one has a range of its own where the panel has one."""
+    limits = None if panel.stacked else _limits(panel)
+    height: dict[str, Any] = {"auto": True} if limits is None else {"range": limits}
+    return {"x": {"time": False, "auto": True}, "y": height}
 
 
 def _hand(x: np.ndarray, ys: list[np.ndarray], t: float) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import contextlib
 import hmac
+import io
 import secrets
 import socket
 import threading
@@ -15,6 +16,11 @@ from stiction.studio.guard import LOOPBACK, only_own_pages, take_no_uploads
 
 if TYPE_CHECKING:
     import viser
+
+
+def _quiet() -> contextlib.AbstractContextManager:
+    """viser prints a table of addresses when it begins, and when it ends that it did."""
+    return contextlib.redirect_stdout(io.StringIO())
 
 
 class Studio:
@@ -31,7 +37,8 @@ class Studio:
 
     def stop(self) -> None:
         """End it."""
-        self._server.stop()
+        with _quiet():
+            self._server.stop()
 
 
 @contextlib.contextmanager
@@ -65,7 +72,7 @@ def start_studio(
     Bench(scene, run)  # a scene that does not run fails here, before anything is served
     try:
         socket.getaddrinfo(host, port)
-        with only_own_pages(local=host in LOOPBACK):
+        with only_own_pages(local=host in LOOPBACK), _quiet():
             server = viser.ViserServer(host=host, port=port, label="stiction", verbose=False)
     except OSError as error:
         raise RunError(f"`--host` {host} cannot be listened on ({error}); choose another") from None

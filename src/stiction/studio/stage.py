@@ -13,7 +13,7 @@ import trimesh
 from mjviser import conversions
 from scipy.spatial import ConvexHull, QhullError
 
-from stiction.engines import places_at
+from stiction.engines import places_along
 from stiction.mechanism import GREY
 from stiction.report.meshes import drawn, field_mesh
 from stiction.report.player.payload import BODY_COLORS
@@ -28,7 +28,8 @@ SHOWN = {
     "forces": True, "impulses": True, "friction cones": False, "slip velocities": False,
     "trail": True, "centre of mass": False, "support polygon": False, "ghosts": True,
 }  # fmt: skip
-_OPACITY = 0.4  # of ghosts
+_GHOST = 0.4  # opacity of ghosts
+_SOLID = 0.75  # and of bodies: forces on them begin at their surface and point inside
 _TRAIL = 400  # points of a trail at most
 _CONE = 24  # sides
 
@@ -64,20 +65,21 @@ class Stage:
         bench = self.bench
         self.size = self._extent()
         path = bench.path
+        for name in [n for n in self._handles if n.startswith(("ghost", "trail"))]:
+            self._handles.pop(name).remove()
+        self._trail()
+        self._length = max(0.6 * self.size, 0.3 * self.reach)  # of a usual arrow
         if bench.run.contacts is not None:
-            self._points, self._frames = places_at(bench.run, path.time, path.q)
+            self._points, self._frames, _ = places_along(bench.run, path.sample, path.event)
             self._force = np.asarray(bench.run.force)[path.sample]
             self._mu = _friction(bench)
             strength = np.abs(self._force[..., -1])
             usual = float(np.median(strength[strength > 0])) if (strength > 0).any() else 1.0
-            self._scale = 0.6 * self.size / usual
+            self._scale = self._length / usual
         hits = np.linalg.norm(bench.impulses[:, 4:], axis=1)
-        self._impulse_scale = 0.6 * self.size / max(float(hits.max(initial=0.0)), 1e-12)
-        for name in [n for n in self._handles if n.startswith(("ghost", "trail"))]:
-            self._handles.pop(name).remove()
+        self._impulse_scale = self._length / max(float(hits.max(initial=0.0)), 1e-12)
         for i, name in enumerate(bench.ghosts):
             self._bodies(f"ghost {name}", BODY_COLORS[(i + 1) % len(BODY_COLORS)])
-        self._trail()
 
     def _bodies(self, group: str, color: str | None) -> None:
         model, seen = self.model, drawn(self.bench.scene.mechanism)
@@ -91,17 +93,19 @@ class Stage:
                 continue
             mesh = conversions.merge_geoms(model, geoms)
             name = f"{group}/{body}"
-            if color is None:
+            tint = _plain_color(mesh) if color is None else _rgb(color)
+            if tint is None:
                 self._handles[name] = self.scene.add_mesh_trimesh(f"/{name}", mesh)
-            else:
-                assert isinstance(mesh, trimesh.Trimesh)
-                self._handles[name] = self.scene.add_mesh_simple(
-                    f"/{name}",
-                    mesh.vertices,
-                    mesh.faces,
-                    color=tuple(int(color[i : i + 2], 16) for i in (1, 3, 5)),
-                    opacity=_OPACITY,
-                )
+                continue
+            assert isinstance(mesh, trimesh.Trimesh)
+            mesh = mesh.smooth_shaded  # which keeps sharp edges sharp
+            self._handles[name] = self.scene.add_mesh_simple(
+                f"/{name}",
+                mesh.vertices,
+                mesh.faces,
+                color=tint,
+                opacity=_SOLID if color is None else _GHOST,
+            )
 
     def _ground(self) -> None:
         contacts = self.bench.run.contacts
@@ -194,7 +198,7 @@ class Stage:
                 handle.position, handle.wxyz = self.data.xpos[body], self.data.xquat[body]
 
     def _contacts(self, t: float, center: Array) -> None:
-        path, size = self.bench.path, self.size
+        path, longest = self.bench.path, 1.7 * self._length
         k = int(np.clip(np.searchsorted(path.time, t, side="right") - 1, 0, len(path.time) - 1))
         arrows: dict[str, list[tuple[Array, Array, tuple[int, int, int]]]] = {
             name: [] for name in ("forces", "impulses", "slip velocities")
@@ -205,9 +209,13 @@ class Stage:
             touching = [self._points[k, c] for c in pressing]
             for c in pressing:
                 f = self._force[k, c] @ self._frames[k, c]
-                arrows["forces"].append((self._points[k, c], _short(f * self._scale, size), FORCE))
+                arrows["forces"].append(
+                    (self._points[k, c], _short(f * self._scale, longest), FORCE)
+                )
                 if (u := self._slip(k, int(c))) is not None:
-                    arrows["slip velocities"].append((self._points[k, c], 0.3 * size * u, SLIP))
+                    arrows["slip velocities"].append(
+                        (self._points[k, c], 0.5 * self._length * u, SLIP)
+                    )
         width = self.bench.slowness
         for row in self.bench.impulses:
             if t - width <= row[0] <= t + 1e-9:
@@ -233,10 +241,10 @@ class Stage:
         if not found:
             return
         points = np.array([[p, p + v] for p, v, _ in found])
-        r = 0.012 * self.size
+        r = 0.025 * self._length
         self._handles[name] = self.scene.add_arrows(
             f"/{name}", points, np.array([color for _, _, color in found], np.uint8),
-            shaft_radius=r, head_radius=2.4 * r, head_length=6 * r,
+            shaft_radius=r, head_radius=2.4 * r, head_length=5 * r,
         )  # fmt: skip
 
     def _cones(self, k: int) -> None:
@@ -308,7 +316,21 @@ def _paint(model: mujoco.MjModel) -> None:
     plain = np.all(np.abs(model.geom_rgba - np.asarray(GREY)) < 1e-6, axis=1)
     for g in np.flatnonzero(plain & (model.geom_matid < 0)):
         text = BODY_COLORS[(model.geom_bodyid[g] - 1) % len(BODY_COLORS)]
-        model.geom_rgba[g, :3] = [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        model.geom_rgba[g, :3] = [x / 255 for x in _rgb(text)]
+
+
+def _rgb(text: str) -> tuple[int, int, int]:
+    red, green, blue = (int(text[i : i + 2], 16) for i in (1, 3, 5))
+    return red, green, blue
+
+
+def _plain_color(mesh: Any) -> tuple[int, int, int] | None:
+    """The colour of a body that has only one; none of painted ones."""
+    if mesh.visual.kind != "vertex":
+        return None
+    colors = np.unique(np.asarray(mesh.visual.vertex_colors), axis=0)
+    red, green, blue = (int(x) for x in colors[0, :3])
+    return (red, green, blue) if len(colors) == 1 else None
 
 
 def _friction(bench: Bench) -> Array:
@@ -317,9 +339,9 @@ def _friction(bench: Bench) -> Array:
     return np.broadcast_to(np.asarray(getattr(bench.run.law, "mu_static", 0.0), float), (n,))
 
 
-def _short(vector: Array, size: float) -> Array:
-    """A vector, cut to the size of the scene: a peak must not fill the picture."""
-    return vector * min(1.0, size / max(float(np.linalg.norm(vector)), 1e-12))
+def _short(vector: Array, longest: float) -> Array:
+    """A vector, cut to a length: a peak must not fill the picture."""
+    return vector * min(1.0, longest / max(float(np.linalg.norm(vector)), 1e-12))
 
 
 def _quaternion(R: Array) -> Array:

@@ -28,7 +28,8 @@ from stiction.surfaces.supports import (
     planes,
     slope_rotation,
 )
-from stiction.surfaces.touching import Pair, tell_not_treated
+from stiction.surfaces.touching import Pair, still_planes, tell_not_treated
+from stiction.surfaces.world import WorldContacts, world_contacts, world_table
 
 __all__ = [
     "ContactKinematics",
@@ -46,6 +47,7 @@ __all__ = [
     "Planes",
     "SupportMotion",
     "Touch",
+    "WorldContacts",
     "contact_kinematics",
     "contact_places",
     "find_contacts",
@@ -60,6 +62,9 @@ __all__ = [
     "move_out",
     "planes",
     "slope_rotation",
+    "still_planes",
     "tell_not_treated",
     "touching_table",
+    "world_contacts",
+    "world_table",
 ]

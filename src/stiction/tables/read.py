@@ -10,7 +10,7 @@ from stiction._base.files import check_file
 from stiction.tables.arrays import read_archive, read_netcdf, read_parquet
 from stiction.tables.c3d import read_c3d
 from stiction.tables.rosbag import read_bag
-from stiction.tables.table import Table
+from stiction.tables.table import Table, summands
 from stiction.tables.text import read_delimited, read_storage, read_trc
 from stiction.tables.units import Units
 
@@ -49,7 +49,7 @@ def read_table(path: str | Path, units: Units | None = None, wanted: Iterable[st
         check_file(path, most=float("inf"))  # text has a bound of its own
     try:
         if path.is_dir() or suffix in _BAGS:
-            table = read_bag(path, list(wanted))
+            table = read_bag(path, [part for name in wanted for part in summands(name)])
         else:
             table = _READERS[suffix](path)
     except (InputError, ImportError):

@@ -81,7 +81,15 @@ class Table:
         return f"{where} (line {row + self.header_lines})" if self.header_lines else where
 
     def column(self, name: str) -> Float[np.ndarray, " n"]:
-        """One column of numbers; an error that names the row if any is not a number."""
+        """One column of numbers; an error that names the row if any is not a number.
+
+        `a + b` is the sum of two columns, as of the two plates under two feet.
+        """
+        if name not in self.columns and len(parts := summands(name)) > 1:
+            added = [self.column(part) for part in parts]
+            if len({len(x) for x in added}) > 1:
+                raise InputError(f"columns of `{name}` in '{self.source}' must be equally long")
+            return np.sum(added, axis=0)
         if name not in self.columns:
             raise unknown(f"column in '{self.source}'", name, self.columns)
         if name in self.repeated:
@@ -127,7 +135,7 @@ class Table:
         """Several columns in SI units. A unit in a label must be the setup's."""
         names = list(names)
         unit = getattr(self.units, quantity)
-        for name in names:
+        for name in (part for whole in names for part in summands(whole)):
             said = split_label(name)[1]
             if said in SI[quantity] and said != unit:
                 raise InputError(
@@ -209,6 +217,11 @@ class Table:
         last = np.inf if end is None else end
         keep = (self.time >= first) & (self.time <= last)
         return self.changed(time=self.time[keep], values=self.values[keep])
+
+
+def summands(name: str) -> list[str]:
+    """The columns that a name adds up."""
+    return [part.strip() for part in name.split(" + ")]
 
 
 def to_number(cell: object) -> float | None:

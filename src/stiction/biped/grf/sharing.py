@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import equinox as eqx
-import jax
 import numpy as np
 
 from stiction._base.errors import InputError
@@ -13,7 +11,6 @@ from stiction.biped.grf.momentum import TotalReaction
 from stiction.biped.grf.split import SLACK, Split, split_reaction, split_shares
 from stiction.biped.grf.touch import FootTouch, Ground, nearest
 from stiction.biped.grf.transition import inside_cones, smooth_transition
-from stiction.biped.subject.subject import padded
 
 SPLITS = ("pivot", "least-norm", "smooth")
 # Below this part of body weight the ground is taken to bear nothing.
@@ -218,17 +215,8 @@ def _solve(
     pivot: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Forces, moment errors and convergence of all loaded frames, zero in the others."""
-    problem = Frames(*map(padded, frames.only(loaded)))
-    aim = None if pivot is None else padded(pivot)
-    return _only(loaded, _split_frames(problem, aim, feet, slack))
-
-
-@eqx.filter_jit
-def _split_frames(problem: Frames, pivot, feet, slack) -> Split:
-    def frame(problem, pivot):
-        return split_reaction(*problem, slack=slack, pivot=pivot, feet=feet)
-
-    return jax.vmap(frame)(problem, pivot)
+    problem = frames.only(loaded)
+    return _only(loaded, split_reaction(*problem, slack=slack, pivot=pivot, feet=feet))
 
 
 def _smooth(time, frames: Frames, loaded, down, feet, slack):
@@ -243,7 +231,7 @@ def _smooth(time, frames: Frames, loaded, down, feet, slack):
     first = inside_cones(shares[:, 0], frames.F, frames.mu)
     shares = np.stack([first, frames.F - first], axis=1)
     problem = frames.only(use)._replace(F=np.where(use[:, None, None], shares, [0.0, 0.0, 0.5]))
-    found = _only(use, _share_frames(Frames(*map(padded, problem)), feet, slack))
+    found = _only(use, split_shares(*problem, feet=feet, slack=slack))
     return (
         np.where(use[:, None, None], found[0], f),
         np.where(use[:, None], found[1], error),
@@ -251,14 +239,8 @@ def _smooth(time, frames: Frames, loaded, down, feet, slack):
     )
 
 
-@eqx.filter_jit
-def _share_frames(problem: Frames, feet, slack) -> Split:
-    return jax.vmap(lambda frame: split_shares(*frame, feet=feet, slack=slack))(problem)
-
-
 def _only(use: np.ndarray, done: Split) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    n = len(use)
-    f, error, ok = (np.asarray(x)[:n] for x in (done.force, done.moment_error, done.converged))
+    f, error, ok = done.force, done.moment_error, done.converged
     return np.where(use[:, None, None], f, 0.0), np.where(use[:, None], error, 0.0), ok | ~use
 
 

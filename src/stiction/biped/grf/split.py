@@ -26,18 +26,15 @@ $$ \min_y \; \tfrac12 \sum_i a_i \, |P_K(A_i^T y)|^2 + \tfrac12 y^T \Sigma y - b
 
 It is convex and once differentiable, so Newton's method on its piecewise smooth gradient solves it
 in a few steps, and every f_i lies in its cone by construction. General cone solvers factor the
-primal, which is larger, and are not batched over frames.
+primal, which is larger, and are not batched over frames; here all frames go at once, in NumPy,
+which is done before a compiler would have begun.
 """
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
-import jax.scipy.linalg as jsl
+from typing import NamedTuple
+
 import numpy as np
 
-from stiction._base.arrays import Array, Bool, Float, Int, Scalar
-from stiction._base.spatial import cross
-from stiction.complementarity import cone_projection_derivative, project_to_cone
+from stiction._base.arrays import Float
 
 MAX_STEPS = 60
 TOLERANCE = 1e-13  # of the dual's gradient, forces counted in body weights
@@ -48,8 +45,8 @@ _DAMPING = 1e-12  # of the Hessian: never quite singular
 _TRIALS = 8  # step lengths 1, 1/4, 1/16, … tried at once
 
 
-class Split(eqx.Module):
-    """Forces at the points.
+class Split(NamedTuple):
+    """Forces at the points, of one instant or of many.
 
     Attributes:
         force: At each point; tangents, then normal.
@@ -58,24 +55,24 @@ class Split(eqx.Module):
         converged: Whether the forces are the solution.
     """
 
-    force: Float[Array, "*n n_points 3"]
-    moment_error: Float[Array, "*n 3"]
-    steps: Int[Array, "*n"]
-    converged: Bool[Array, "*n"]
+    force: Float[np.ndarray, "*n n_points 3"]
+    moment_error: Float[np.ndarray, "*n 3"]
+    steps: np.ndarray
+    converged: np.ndarray
 
 
 def split_reaction(
-    force: Float[Array, "3"],
-    moment: Float[Array, "3"],
-    points: Float[Array, "n_points 3"],
-    nearness: Float[Array, "n_points"],
-    mu: Scalar,
+    force: Float[np.ndarray, "*n 3"],
+    moment: Float[np.ndarray, "*n 3"],
+    points: Float[np.ndarray, "*n n_points 3"],
+    nearness: Float[np.ndarray, "*n n_points"],
+    mu: np.ndarray | float,
     *,
-    slack: Float[Array, "3"] | None = None,
-    pivot: Float[Array, "3"] | None = None,
-    feet: Float[Array, "n_points n_feet"] | None = None,
+    slack: Float[np.ndarray, "3"] | None = None,
+    pivot: Float[np.ndarray, "*n 3"] | None = None,
+    feet: Float[np.ndarray, "n_points n_feet"] | None = None,
 ) -> Split:
-    """Share one reaction among points.
+    """Share the reactions of one or more instants among points.
 
     The force must lie inside the friction cone, and some point must touch. Axes are two tangents,
     then the normal; forces should be counted in body weights and lengths in metres, so that the
@@ -92,32 +89,33 @@ def split_reaction(
         pivot: The point p that each foot's force is directed near [m]; none for the plain norm.
         feet: 1 where a point belongs to a foot. Needed with `pivot`.
     """
-    slack = jnp.full(3, SLACK, force.dtype) if slack is None else slack
+    slack = np.full(3, SLACK) if slack is None else slack
     # Rows of A_i: the force itself, its moment r × f, and its moment about the pivot by feet.
-    unit = jnp.broadcast_to(jnp.eye(3, dtype=force.dtype), (len(points), 3, 3))
-    rows, soft = [unit, _cross_matrix(points)], [jnp.zeros(3, force.dtype), slack]
+    unit = np.broadcast_to(np.eye(3), (*points.shape, 3))
+    rows, soft = [unit, _cross_matrix(points)], [np.zeros(3), slack]
     if pivot is not None and feet is not None:
-        turned = feet[:, :, None, None] * _cross_matrix(points - pivot[None])[:, None]
-        rows.append(turned.reshape(len(points), -1, 3))
+        about = _cross_matrix(points - pivot[..., None, :])[..., None, :, :]
+        turned = feet[:, :, None, None] * about
+        rows.append(turned.reshape(*points.shape[:-1], -1, 3))
         # What is not known of the total moment is not known of a foot's either.
-        soft.append(jnp.tile(PIVOT_SLACK + slack, feet.shape[1]))
-    soft = jnp.concatenate(soft)
-    b = jnp.zeros_like(soft).at[:6].set(jnp.concatenate([force, moment]))
-    f, size, steps = _solve(jnp.concatenate(rows, axis=1), b, soft, nearness, mu)
-    all_points = jnp.ones((len(points), 1), force.dtype)
-    f = _exactly(f, force[None], all_points)
-    return Split(f, jnp.sum(cross(points, f), 0) - moment, steps, size < _CONVERGED)
+        soft.append(np.tile(PIVOT_SLACK + slack, feet.shape[1]))
+    soft = np.concatenate(soft)
+    b = np.zeros((*force.shape[:-1], len(soft)))
+    b[..., :6] = np.concatenate([force, moment], axis=-1)
+    every = np.ones((points.shape[-2], 1))
+    groups = (force[..., None, :], every)
+    return _solved(np.concatenate(rows, axis=-2), b, soft, nearness, mu, points, moment, groups)
 
 
 def split_shares(
-    forces: Float[Array, "n_feet 3"],
-    moment: Float[Array, "3"],
-    points: Float[Array, "n_points 3"],
-    nearness: Float[Array, "n_points"],
-    mu: Scalar,
+    forces: Float[np.ndarray, "*n n_feet 3"],
+    moment: Float[np.ndarray, "*n 3"],
+    points: Float[np.ndarray, "*n n_points 3"],
+    nearness: Float[np.ndarray, "*n n_points"],
+    mu: np.ndarray | float,
     *,
-    feet: Float[Array, "n_points n_feet"],
-    slack: Float[Array, "3"] | None = None,
+    feet: Float[np.ndarray, "n_points n_feet"],
+    slack: Float[np.ndarray, "3"] | None = None,
 ) -> Split:
     """Share forces that are known for each foot among the foot's points.
 
@@ -133,105 +131,142 @@ def split_shares(
         feet: 1 where a point belongs to a foot.
         slack: As for `split_reaction`.
     """
-    slack = jnp.full(3, SLACK, forces.dtype) if slack is None else slack
-    unit = jnp.eye(3, dtype=forces.dtype)[None, None]
-    by_foot = (feet[:, :, None, None] * unit).reshape(len(points), -1, 3)
-    soft = jnp.concatenate([jnp.zeros(forces.size, forces.dtype), slack])
-    b = jnp.concatenate([forces.ravel(), moment])
-    A = jnp.concatenate([by_foot, _cross_matrix(points)], axis=1)
-    f, size, steps = _solve(A, b, soft, nearness, mu)
-    f = _exactly(f, forces, feet)
-    return Split(f, jnp.sum(cross(points, f), 0) - moment, steps, size < _CONVERGED)
+    slack = np.full(3, SLACK) if slack is None else slack
+    by_foot = (feet[:, :, None, None] * np.eye(3)).reshape(len(feet), -1, 3)
+    by_foot = np.broadcast_to(by_foot, (*points.shape[:-1], *by_foot.shape[1:]))
+    flat = forces.reshape(*forces.shape[:-2], -1)
+    soft = np.concatenate([np.zeros(flat.shape[-1]), slack])
+    A = np.concatenate([by_foot, _cross_matrix(points)], axis=-2)
+    b = np.concatenate([flat, moment], axis=-1)
+    return _solved(A, b, soft, nearness, mu, points, moment, (forces, feet))
 
 
-def _exactly(
-    f: Float[Array, "n_points 3"],
-    forces: Float[Array, "n_groups 3"],
-    groups: Float[Array, "n_points n_groups"],
-) -> Float[Array, "n_points 3"]:
-    """What is left of the groups' force errors is rounding; it goes where the load is."""
-    load = groups @ (groups.T @ f[:, 2])
-    share = f[:, 2] / jnp.maximum(load, 1e-300)
-    return f + share[:, None] * (groups @ (forces - groups.T @ f))
+def _solved(A, b, soft, near, mu, points, moment, groups) -> Split:
+    """All instants in one list, solved, and in their shape again."""
+    shape, (forces, members) = b.shape[:-1], groups
 
+    def listed(x: np.ndarray | float, own: int) -> np.ndarray:
+        """The axes of instants as one; `own` axes are those of an instant."""
+        x = np.asarray(x, float)
+        x = np.broadcast_to(x, (*shape, *x.shape[x.ndim - own :]))
+        return x.reshape(-1, *x.shape[len(shape) :])
 
-def _solve(
-    A: Float[Array, "n_points m 3"],
-    b: Float[Array, "m"],
-    soft: Float[Array, "m"],
-    a: Float[Array, "n_points"],
-    mu: Scalar,
-) -> tuple[Float[Array, "n_points 3"], Scalar, Int[Array, ""]]:
-    """Minimise the dual: forces, the largest entry of its gradient, Newton steps."""
-    G = jnp.swapaxes(A, 0, 1).reshape(len(b), -1)  # from all forces at once
-    problem = (G, b, soft, a, jnp.broadcast_to(mu, a.shape))
+    A = np.swapaxes(listed(A, 3), 1, 2)  # (n, m, points, 3): from all forces at once
+    G = A.reshape(*A.shape[:2], -1)
+    problem = _Problem(G, listed(b, 1), soft, listed(near, 1), listed(mu, 0)[:, None])
     y, size, steps = _minimum(problem)
-    return _dual(y, problem)[2], size, steps
+    f = _exactly(_dual(y, problem)[2], listed(forces, 2), members)
+    error = np.cross(listed(points, 2), f).sum(axis=1) - listed(moment, 1)
+    found = (f, error, steps, size < _CONVERGED)
+    return Split(*(x.reshape((*shape, *x.shape[1:])) for x in found))
 
 
-def _dual(y: Float[Array, "m"], problem):
-    """Value and gradient of the dual, the forces, and the projections' derivatives."""
+def _exactly(f: np.ndarray, forces: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """What is left of the groups' force errors is rounding; it goes where the load is."""
+    load = f[..., 2] @ groups @ groups.T
+    share = f[..., 2] / np.maximum(load, 1e-300)
+    return f + share[..., None] * (groups @ (forces - groups.T @ f))
+
+
+class _Problem(NamedTuple):
+    """The dual of every instant: A by rows, b, Σ, a and μ."""
+
+    G: np.ndarray
+    b: np.ndarray
+    soft: np.ndarray
+    a: np.ndarray
+    mu: np.ndarray
+
+    def only(self, which: np.ndarray) -> "_Problem":
+        """Some of the instants, by number."""
+        G, b, soft, a, mu = self
+        return _Problem(G[which], b[which], soft, a[which], mu[which])
+
+    def repeated(self, times: int) -> "_Problem":
+        """Every instant so many times."""
+        return self.only(np.repeat(np.arange(len(self.b)), times))
+
+
+def _project(x: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The nearest points of K, and how: the size of the tangential part, and whether x is in K."""
+    size = np.hypot(x[..., 0], x[..., 1])
+    normal = np.maximum(x[..., 2] + mu * size, 0.0) / (1 + mu**2)
+    inside = size <= mu * x[..., 2]
+    normal = np.where(inside, x[..., 2], normal)
+    part = np.where(inside, 1.0, mu * normal / np.maximum(size, 1e-300))
+    P = np.concatenate([part[..., None] * x[..., :2], normal[..., None]], axis=-1)
+    return P, size, inside
+
+
+def _dual(y: np.ndarray, problem: _Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Value and gradient of the dual, and the forces."""
     G, b, soft, a, mu = problem
-    pushed = (y @ G).reshape(-1, 3)
-    P, D = project_to_cone(pushed, mu), cone_projection_derivative(pushed, mu)
-    f = a[:, None] * P
-    value = jnp.sum(f * P) / 2 + jnp.sum((soft * y / 2 - b) * y)
-    return value, G @ f.ravel() + soft * y - b, f, D
+    pushed = (y[:, None] @ G).reshape(*a.shape, 3)
+    P, _, _ = _project(pushed, mu)
+    f = a[..., None] * P
+    value = np.sum(f * P, axis=(1, 2)) / 2 + np.sum((soft * y / 2 - b) * y, axis=1)
+    gradient = (G @ f.reshape(len(f), -1, 1))[..., 0] + soft * y - b
+    return value, gradient, f
 
 
-def _hessian(problem, D: Float[Array, "n_points 3 3"], damping: Scalar) -> Float[Array, "m m"]:
-    G, _, soft, a, _ = problem
-    parts = G.reshape(len(soft), -1, 3)
-    GD = jnp.sum(parts[..., None] * (a[:, None, None] * D)[None], axis=2)
-    return GD.reshape(G.shape) @ G.T + jnp.diag(soft + damping)
+def _hessian(y: np.ndarray, problem: _Problem, damping: np.ndarray) -> np.ndarray:
+    """Of the dual. Beside the cone, with t = x_t / |x_t| and c = (μ t, 1),
+
+    P' = c cᵀ / (1 + μ²) + μ P_n / |x_t| (1 - t tᵀ)_t; the identity inside of it.
+    """
+    G, _, soft, a, mu = problem
+    x = (y[:, None] @ G).reshape(*a.shape, 3)
+    P, size, inside = _project(x, mu)
+    t = x[..., :2] / np.maximum(size, 1e-300)[..., None]
+    c = np.concatenate([mu[..., None] * t, np.ones((*size.shape, 1))], axis=-1)
+    across = np.stack([-t[..., 1], t[..., 0], np.zeros_like(size)], axis=-1)
+    turn = mu * P[..., 2] / np.maximum(size, 1e-300)
+    D = c[..., :, None] * c[..., None, :] / (1 + mu**2)[..., None, None]
+    D = D + turn[..., None, None] * across[..., :, None] * across[..., None, :]
+    D = np.where(inside[..., None, None], np.eye(3), D * (P[..., 2] > 0)[..., None, None])
+    parts = G.reshape(*G.shape[:2], -1, 3)
+    GD = np.einsum("nmkx,nkxy->nmky", parts, a[..., None, None] * D)
+    return GD.reshape(G.shape) @ np.swapaxes(G, 1, 2) + (soft + damping[:, None])[..., None] * (
+        np.eye(len(soft))
+    )
 
 
-@jax.custom_jvp
-def _minimum(problem) -> tuple[Float[Array, "m"], Scalar, Int[Array, ""]]:
-    """Where the dual is least, by damped Newton steps."""
-    _, b, soft, a, _ = problem
-
-    def improve(state):
-        y, size, damping, step = state
-        value, g, _, D = _dual(y, problem)
-        H = _hessian(problem, D, damping)
-        direction = -jsl.cho_solve((jnp.linalg.cholesky(H, symmetrize_input=False), True), g)
-        lengths = 0.25 ** jnp.arange(_TRIALS, dtype=y.dtype)
-        trials = y[None] + lengths[:, None] * direction[None]
-        values, gradients, _, _ = jax.vmap(_dual, (0, None))(trials, problem)
-        sizes = jnp.max(jnp.abs(gradients), axis=-1)
-        # Near the solution the values differ by rounding alone: there the gradient decides.
-        best = jnp.argmin(jnp.where(size < 1e-6, sizes, values))
-        progress = (values[best] < value) | (sizes[best] < size)
-        keep = jnp.where(progress, trials[best], y)
-        # Where no point resists, the Hessian is singular; then damping keeps the step finite.
-        damping = jnp.where(progress, jnp.maximum(damping / 10, _DAMPING), 1e3 * damping)
-        return keep, jnp.where(progress, sizes[best], size), damping, step + 1
-
-    def unfinished(state):
-        _, size, damping, step = state
-        return (size > TOLERANCE) & (step < MAX_STEPS) & (damping < 1.0)
-
+def _minimum(problem: _Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the dual is least, by damped Newton steps; the largest entry of its gradient, steps."""
+    n, m = problem.b.shape
     # Start where the forces alone would be, spread evenly.
-    start = jnp.where(soft == 0, b / jnp.maximum(jnp.sum(a), 1e-3), 0.0)
-    state = (start, jnp.asarray(jnp.inf, b.dtype), jnp.asarray(1e-6, b.dtype), jnp.asarray(0))
-    y, size, _, steps = jax.lax.while_loop(unfinished, improve, state)
+    load = np.maximum(problem.a.sum(axis=1), 1e-3)[:, None]
+    y = np.where(problem.soft == 0, problem.b / load, 0.0)
+    size, damping, steps = np.full(n, np.inf), np.full(n, 1e-6), np.zeros(n, int)
+    lengths = 0.25 ** np.arange(_TRIALS)
+    for _ in range(MAX_STEPS):
+        at = np.flatnonzero((size > TOLERANCE) & (damping < 1.0))
+        if not at.size:
+            break
+        here = problem.only(at)
+        value, g, _ = _dual(y[at], here)
+        H = _hessian(y[at], here, damping[at])
+        direction = -np.linalg.solve(H, g[..., None])[..., 0]
+        trials = y[at][:, None] + lengths[:, None] * direction[:, None]
+        values, gradients, _ = _dual(trials.reshape(-1, m), here.repeated(_TRIALS))
+        values = values.reshape(-1, _TRIALS)
+        sizes = np.abs(gradients).max(axis=1).reshape(-1, _TRIALS)
+        # Near the solution the values differ by rounding alone: there the gradient decides.
+        measure = np.where(size[at, None] < 1e-6, sizes, values)
+        best = np.argmin(measure, axis=1)[:, None]
+        lowest, smallest = (np.take_along_axis(x, best, 1)[:, 0] for x in (values, sizes))
+        progress = (lowest < value) | (smallest < size[at])
+        # Where no point resists, the Hessian is singular; then damping keeps the step finite.
+        more = np.where(progress, np.maximum(damping[at] / 10, _DAMPING), 1e3 * damping[at])
+        chosen = np.take_along_axis(trials, best[..., None], 1)[:, 0]
+        y[at] = np.where(progress[:, None], chosen, y[at])
+        size[at] = np.where(progress, smallest, size[at])
+        damping[at], steps[at] = more, steps[at] + 1
     return y, size, steps
 
 
-@_minimum.defjvp  # pyright: ignore[reportArgumentType]  # float0 is a type of NumPy's
-def _minimum_jvp(problems, changes):
-    """The gradient stays zero: H dy + its change at fixed y = 0."""
-    (problem,), (change,) = problems, changes
-    y, size, steps = _minimum(problem)
-    _, moved = jax.jvp(lambda p: _dual(y, p)[1], (problem,), (change,))
-    H = _hessian(problem, _dual(y, problem)[3], jnp.asarray(_DAMPING, y.dtype))
-    dy = -jnp.linalg.solve(H, moved)
-    return (y, size, steps), (dy, jnp.zeros_like(size), np.zeros(steps.shape, jax.dtypes.float0))
-
-
-def _cross_matrix(r: Float[Array, "n 3"]) -> Float[Array, "n 3 3"]:
+def _cross_matrix(r: np.ndarray) -> np.ndarray:
     """[r]ₓ, with [r]ₓ f = r × f."""
-    x, y, z = r[:, 0], r[:, 1], r[:, 2]
-    o = jnp.zeros_like(x)
-    return jnp.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape(-1, 3, 3)
+    x, y, z = r[..., 0], r[..., 1], r[..., 2]
+    o = np.zeros_like(x)
+    return np.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape(*r.shape, 3)

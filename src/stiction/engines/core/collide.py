@@ -2,7 +2,7 @@
 
 import warp as wp
 
-from .contacts import place_contact, row
+from .contacts import NOTHING, place_contact, row
 from .coordinates import is_dry
 from .events import REST
 from .impact import bring_to_rest, no_slip, resolve
@@ -94,8 +94,8 @@ def mark_touching(m: Machines, s: World):
     """Rows for all that is closed or touches."""
     for i in range(m[0].pairs.count):
         touches = get_int(s, m[0].c.mode + i) != OPEN or get(s, m[0].c.gap + i) <= TOUCH
-        if touches and m[0].shapes.count > 0:
-            touches = not stands_twice(m, s, i)
+        if touches and m[0].shapes.count > 0:  # a pair that is no more may have been closed
+            touches = m[0].pairs.kind[i] != NOTHING and not stands_twice(m, s, i)
         put_int(s, m[0].c.mark + i, int(touches))
     if not activate(m, s, m[0].c.mark):
         put_int(s, m[0].z.status, TOO_MANY_CONTACTS)

@@ -10,14 +10,27 @@ _FOOT_STEPS = wp.constant(8)  # Newton steps to the nearest point of a height fi
 
 
 @wp.func
+def shift_of(m: Machines, k: int, t: real):
+    """How far ground with the prescribed motion k has come."""
+    f = m[0].pairs.swing[k]
+    swing = wp.sin(TAU * f[0] * t + f[1]) - wp.sin(f[1])
+    return m[0].pairs.velocity[k] * t + m[0].pairs.amplitude[k] * swing
+
+
+@wp.func
+def speed_of(m: Machines, k: int):
+    """A bound on how fast it moves."""
+    swing = TAU * m[0].pairs.swing[k][0] * wp.length(m[0].pairs.amplitude[k])
+    return wp.length(m[0].pairs.velocity[k]) + swing
+
+
+@wp.func
 def travel(m: Machines, i: int, t: real):
     """How far the ground of a pair has come."""
     k = m[0].pairs.motion[i]
     if k < 0:
         return vec3()
-    f = m[0].pairs.swing[k]
-    swing = wp.sin(TAU * f[0] * t + f[1]) - wp.sin(f[1])
-    return m[0].pairs.velocity[k] * t + m[0].pairs.amplitude[k] * swing
+    return shift_of(m, k, t)
 
 
 @wp.func

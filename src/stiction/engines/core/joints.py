@@ -11,6 +11,7 @@ t_p at which the phase began. Phases end at given times, which are events (`phas
 import warp as wp
 
 from .layout import Machines
+from .outer import is_outer, peek, tell
 from .reals import INFINITY, ZERO, World, get, get_int, put, put_int, real, vec2
 from .tree import HINGE, SLIDE
 
@@ -19,6 +20,9 @@ TAU = wp.constant(real(6.283185307179586))
 
 @wp.func
 def length(m: Machines, s: World, i: int):
+    """The length of actuator i."""
+    if is_outer(m):
+        return peek(m[0].outer.actuator_length, i)
     total = real(0.0)
     for e in range(m[0].act.first[i], m[0].act.first[i + 1]):
         if m[0].act.entry_q[e] >= 0:
@@ -45,6 +49,13 @@ def command(m: Machines, s: World, i: int, t: real):
         u += m[0].act.phases[i, p, 1]
         u += m[0].act.phases[i, p, 2] * (desired - length(m, s, i))
     return u
+
+
+@wp.func
+def command_all(m: Machines, s: World, t: real):
+    """Tell MuJoCo's actuators what they are to do."""
+    for i in range(m[0].act.count):
+        tell(m, i, command(m, s, i, t))
 
 
 @wp.func

@@ -394,6 +394,8 @@ class Machine:
     guess: wp.array3d(dtype=real)  # of the rate of implicit stages, from those before
     samples: wp.array3d(dtype=real)  # world, sample, numbers
     log: wp.array3d(dtype=real)  # world, event, numbers
+    places: wp.array4d(dtype=real)  # world, sample, pair, numbers: where contacts are
+    event_places: wp.array4d(dtype=real)  # likewise at events
     impulses: wp.array3d(dtype=real)  # world, fixed step, numbers: for derivatives
 
 
@@ -413,9 +415,12 @@ VELOCITY_AFTER, IMPULSE, MU, WORK = (wp.constant(i) for i in (10, 13, 16, 17))
 LIMIT = wp.constant(20)
 PAIR_NUMBERS = 21
 
-# Where a pair is and what it does there: geoms, point, force and torque on the first (world axes).
-PLACE_GEOMS, PLACE_POINT, PLACE_FORCE, PLACE_TORQUE = (wp.constant(i) for i in (0, 2, 5, 8))
-PLACE_NUMBERS = wp.constant(11)
+# Which pair it is and where: kind, geoms and their parts (-1: none), point, first tangent, normal,
+# and force and torque on the first of the two (or their impulses), in world axes.
+PLACE_KIND, PLACE_GEOMS, PLACE_PARTS = wp.constant(0), wp.constant(1), wp.constant(3)
+PLACE_POINT, PLACE_TANGENT, PLACE_NORMAL = wp.constant(5), wp.constant(8), wp.constant(11)
+PLACE_FORCE, PLACE_TORQUE = wp.constant(14), wp.constant(17)
+PLACE_NUMBERS = 20
 
 # Numbers of a fixed step: how many events there have been, then of each pair its impulse and that
 # of the compression phase of impacts.

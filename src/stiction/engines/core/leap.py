@@ -15,6 +15,7 @@ friction. Modes are settled anew after it.
 import warp as wp
 
 from .cone import FREE_TO, solve_cone
+from .contacts import NOTHING
 from .layout import (
     ACTUATOR_WORK,
     CAUSE,
@@ -103,6 +104,7 @@ def take_near(m: Machines, s: World, h: real):
     for i in range(m[0].pairs.count):
         gap = get(s, m[0].c.gap + i) + TWO * h * wp.min(get(s, m[0].c.closing + i), ZERO)
         near = get_int(s, m[0].c.mode + i) != OPEN or gap <= ZERO
+        near = near and m[0].pairs.kind[i] != NOTHING
         put_int(s, m[0].c.mark + i, int(near))
     activate(m, s, m[0].c.mark)
     build_rows(m, s, get(s, m[0].z.t))

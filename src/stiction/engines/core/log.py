@@ -31,6 +31,7 @@ from .layout import (
     WORK,
     Machines,
 )
+from .places import put_load, write_places
 from .reals import HALF, ZERO, World, get, get_int, real
 from .rows import first_row, n_active, n_rows, pair_of, times_W, told_at
 from .step import kinetic
@@ -68,6 +69,7 @@ def note_before(m: Machines, s: World):
     """What an event finds: an event without an impact, until more is noted."""
     target = get_int(s, m[0].z.target)
     note(m, s, TIME, get(s, m[0].z.t))
+    write_places(m, s, m[0].event_places, get_int(s, m[0].z.events), get(s, m[0].z.t))
     cause = target // 2
     function = target % 2
     if target < 0:
@@ -97,7 +99,7 @@ def note_before(m: Machines, s: World):
         begin = first_row(m, s, k)
         rows = first_row(m, s, k + 1) - begin
         for j in range(rows):
-            to = told_at(rows, j)
+            to = told_at(m, rows, j)
             if to >= 0:
                 u = get(s, m[0].c.velocity + begin + j)
                 note_pair(m, s, i, VELOCITY_BEFORE + to, u)
@@ -118,13 +120,15 @@ def note_impulse(m: Machines, s: World, k: int, scale: real):
     n = n_rows(m, s)
     begin = first_row(m, s, k)
     normal = first_row(m, s, k + 1) - 1
+    event = get_int(s, m[0].z.events)
+    put_load(m, s, m[0].event_places, event, i, get(s, m[0].z.t), m[0].c.impulse + begin)
     rub = real(0.0)
     for r in range(begin, normal + 1):
         p = get(s, m[0].c.impulse + r)
         u = get(s, m[0].c.velocity + r)
         new = u + times_W(m, s, n, r, m[0].c.impulse)
         ground = get(s, m[0].c.ground + r)
-        to = told_at(normal + 1 - begin, r - begin)
+        to = told_at(m, normal + 1 - begin, r - begin)
         if to >= 0:
             note_pair(m, s, i, IMPULSE + to, p)
             note_pair(m, s, i, WORK + to, HALF * p * (u + new))

@@ -11,7 +11,6 @@ again after any of them.
 import warp as wp
 
 from .collide import APPROACH, IMPACT_LAW, collide, mark_touching, still
-from .contacts import place_contact, row
 from .events import event_values, grazing, missing_time, n_values, narrow
 from .implicit import choose_kind, correct_stage
 from .joints import next_phase
@@ -24,10 +23,6 @@ from .layout import (
     LOOK,
     NOT_FINITE,
     OPEN,
-    PLACE_FORCE,
-    PLACE_GEOMS,
-    PLACE_POINT,
-    PLACE_TORQUE,
     RUNNING,
     SAMPLE,
     STAGE,
@@ -38,6 +33,7 @@ from .layout import (
 from .leap import book_leap, is_crowded, leap
 from .log import RESUMED, START
 from .near import count_margin, look_around, n_plain_values
+from .places import write_loads, write_places
 from .reals import (
     COMPILED,
     EPSILON,
@@ -51,7 +47,6 @@ from .reals import (
     put,
     put_int,
     real,
-    vec3,
     world,
 )
 from .rows import first_row, n_active, pair_of
@@ -370,33 +365,6 @@ def advance(m: Machines, s: World):
             put_int(s, m[0].z.status, BEGAN_INSIDE)
 
 
-@wp.func
-def write_places(m: Machines, s: World, places: wp.array2d(dtype=real)):
-    """Of every closed contact at the state that was evaluated: where it is, and its wrench."""
-    for k in range(n_active(m, s)):
-        i = pair_of(m, s, k)
-        places[i, PLACE_GEOMS] = real(m[0].pairs.geoms[i][0])
-        places[i, PLACE_GEOMS + 1] = real(m[0].pairs.geoms[i][1])
-        here = place_contact(m, s, i, get(s, m[0].z.now))
-        begin = first_row(m, s, k)
-        last = first_row(m, s, k + 1) - 1
-        force = row(here.frame, 2) * get(s, m[0].c.force + last)
-        torque = vec3()
-        for r in range(begin, last):
-            f = get(s, m[0].c.force + r)
-            j = r - begin
-            if j < 2:
-                force = force + row(here.frame, j) * f
-            elif j == 2:
-                torque = torque + row(here.frame, 2) * (f * m[0].pairs.twist[i][0])
-            else:
-                torque = torque + row(here.frame, j - 3) * (f * m[0].pairs.twist[i][1])
-        for j in range(3):
-            places[i, PLACE_POINT + j] = here.point[j]
-            places[i, PLACE_FORCE + j] = force[j]
-            places[i, PLACE_TORQUE + j] = torque[j]
-
-
 wp.set_module_options(COMPILED)
 
 
@@ -413,15 +381,12 @@ def run(m: Machines, numbers: wp.array2d(dtype=real), wholes: wp.array2d(dtype=i
 
 
 @wp.kernel
-def look_at(
-    m: Machines,
-    numbers: wp.array2d(dtype=real),
-    wholes: wp.array2d(dtype=int),
-    places: wp.array2d(dtype=real),
-):
+def look_at(m: Machines, numbers: wp.array2d(dtype=real), wholes: wp.array2d(dtype=int)):
     """Evaluate one world where it is, with its contact forces; nothing moves."""
     s = world(numbers, wholes, 0)
-    put(s, m[0].z.now, get(s, m[0].z.t))
+    t = get(s, m[0].z.t)
+    put(s, m[0].z.now, t)
     evaluate(m, s)
     act_on_contacts(m, s, True)
-    write_places(m, s, places)
+    write_places(m, s, m[0].places, 0, t)
+    write_loads(m, s, m[0].places, 0, t)

@@ -11,7 +11,8 @@ class Outer:
 
     model: wp.uint64
     data: wp.uint64
-    functions: wp.array(dtype=wp.uint64)  # that find everything at a state
+    functions: wp.array(dtype=wp.uint64)  # that find everything at a configuration
+    force_functions: wp.array(dtype=wp.uint64)  # and then, under commands, at a state
     energy_function: wp.uint64
     na: int  # activations
     size_M: int
@@ -20,6 +21,8 @@ class Outer:
     qvel: wp.uint64
     act: wp.uint64
     act_dot: wp.uint64
+    ctrl: wp.uint64
+    actuator_length: wp.uint64
     xpos: wp.uint64
     xquat: wp.uint64
     subtree_com: wp.uint64
@@ -53,6 +56,8 @@ class Geoms:
     count: int
     first_pair: int  # from which on pairs are found, not given
     own_friction: int  # whether friction is the model's
+    usual: wp.array(dtype=real)  # numbers of the law, of pairs that nothing else is said of
+    law: wp.array2d(dtype=real)  # by geom, where something is said of it; below 0: nothing
     family: wp.array(dtype=int)
     body: wp.array(dtype=int)
     position: wp.array(dtype=vec3)
@@ -61,6 +66,7 @@ class Geoms:
     bound: wp.array(dtype=real)  # radius about the position
     rounded: wp.array(dtype=int)  # whether its parts are balls and cylinders of the radius size[0]
     near: wp.array(dtype=real)  # how near to a part a point is on it
+    motion: wp.array(dtype=int)  # of ground that moves as prescribed, or -1
     # parts: of geom g from first_…[g] to first_…[g + 1]
     first_vertex: wp.array(dtype=int)
     first_edge: wp.array(dtype=int)
@@ -76,6 +82,7 @@ class Geoms:
     corner: wp.array(dtype=int)  # vertices of a face, in order
     # MuJoCo's
     collision: wp.uint64
+    geom_xpos: wp.uint64
     geom_margin: wp.uint64
     body_margin: wp.uint64
     n_contacts: wp.uint64

@@ -1,42 +1,35 @@
 """What is near, in a world of MuJoCo's: from its collisions to the pairs that are followed.
 
-MuJoCo finds where two shapes are nearest. What the machine follows from there is a smooth function:
-the distance of a vertex from a face, of two edges, of a ball from a line. So at each place that
-MuJoCo finds, every combination of parts that meet there (vertices, edges, faces, rims) becomes a
-pair, as long as it is valid: a vertex above its face, a crossing within its edges. That a pair
-ceases to be valid is an event, found like any other.
+MuJoCo finds which shapes are near each other. What the machine follows from there is a smooth
+function: the distance of a vertex from a face, of two edges, of a ball from a line. So every
+combination of parts that are near (vertices, edges, faces, rims) becomes a pair (`pairing`), as
+long as it is valid: a vertex above its face, a crossing within its edges. That a pair ceases to be
+valid is an event, found like any other.
 """
 
 import warp as wp
 
 from .contacts import (
-    BALL_BALL,
-    BALL_LINE,
-    LINE_LINE,
     NOTHING,
-    POINT_PLANE,
-    RIM_PLANE,
-    ROUND_PLANE,
     contact_velocity,
-    direction_of,
     place_contact,
     spin,
     velocity_at,
     world_point,
 )
-from .layout import MU_DYNAMIC, MU_STATIC, OPEN, RUNNING, TOO_MANY_CONTACTS, Machines
-from .outer import call, peek, peek3, peek_int, poke
-from .parts import (
-    CYLINDER,
-    ELLIPSOID,
-    PLANE,
-    VERGE,
-    Side,
-    inside,
-    meet,
-    side_of,
-    valid,
+from .ground import shift_of, speed_of
+from .layout import (
+    MU_DYNAMIC,
+    MU_STATIC,
+    OPEN,
+    RESTITUTION,
+    RUNNING,
+    TOO_MANY_CONTACTS,
+    Machines,
 )
+from .outer import call, peek, peek3, peek_int, poke
+from .pairing import has_few_parts, pair_all, pair_up
+from .parts import PLANE, VERGE, inside, meet, side_of, valid
 from .reals import (
     HALF,
     INFINITY,
@@ -48,222 +41,16 @@ from .reals import (
     get_int,
     put,
     put_int,
-    quat,
     real,
     vec2,
     vec3,
 )
 
-_CROSS = wp.constant(real(1e-3))  # sine of the angle from which on edges cross
 _LEAST_MARGIN, _MOST_MARGIN = wp.constant(real(1e-3)), wp.constant(real(0.05))  # [m]
 _AHEAD = wp.constant(real(4.0))  # steps for which one look suffices
 _SAFETY = wp.constant(real(1.25))
 _NARROWER = wp.constant(12)  # times
 _TOUCHES = wp.constant(real(1e-10))  # a new pair that is so near touches [m]
-
-
-@wp.func
-def facing(n: vec3):
-    """A turn whose z-axis is n."""
-    if n[2] < -ONE + real(1e-12):
-        return quat(ONE, ZERO, ZERO, ZERO)
-    return wp.normalize(quat(-n[1], n[0], ZERO, ONE + n[2]))
-
-
-# Pairs.
-
-
-@wp.func
-def is_there(m: Machines, i: int, kind: int, a: Side, part: int, b: Side, other: int):
-    same = m[0].pairs.kind[i] == kind and m[0].pairs.geoms[i][0] == a.geom
-    same = same and m[0].pairs.geoms[i][1] == b.geom
-    return same and m[0].pairs.parts[i][0] == part and m[0].pairs.parts[i][1] == other
-
-
-@wp.func
-def place_for(m: Machines, s: World, kind: int, a: Side, part: int, b: Side, other: int):
-    """The place of a pair in the list: the one that it has, or a free one, which is marked 2."""
-    free = int(-1)
-    for i in range(m[0].shapes.first_pair, m[0].pairs.count):
-        if is_there(m, i, kind, a, part, b, other):
-            if get_int(s, m[0].c.mark + i) == 0:
-                put_int(s, m[0].c.mark + i, 1)
-            return -1
-        if free < 0 and m[0].pairs.kind[i] == NOTHING:
-            free = i
-    if free < 0:
-        put_int(s, m[0].z.status, TOO_MANY_CONTACTS)
-        return -1
-    m[0].pairs.kind[free] = kind
-    m[0].pairs.first[free] = a.body
-    m[0].pairs.second[free] = b.body
-    m[0].pairs.geoms[free] = wp.vec2i(a.geom, b.geom)
-    m[0].pairs.parts[free] = wp.vec2i(part, other)
-    put_int(s, m[0].c.mode + free, OPEN)
-    put_int(s, m[0].c.mark + free, 2)
-    return free
-
-
-@wp.func
-def judge_pair(m: Machines, s: World, i: int, t: real):
-    """Leave a new pair out again if it is not valid."""
-    here = place_contact(m, s, i, t)
-    if valid(m, s, i, t, here) < ZERO or not (here.gap > -INFINITY):
-        m[0].pairs.kind[i] = NOTHING
-        put_int(s, m[0].c.mark + i, 0)
-        return 0
-    return 1
-
-
-@wp.func
-def on_face(m: Machines, s: World, a: Side, b: Side, t: real):
-    """The vertex, rim or round shape of a on the face of b; how many pairs there are now."""
-    kind = int(POINT_PLANE)
-    part = a.vertex
-    point = a.point
-    axes = vec3()
-    reach = real(0.0)
-    turn = quat(ZERO, ZERO, ZERO, ONE)
-    if a.vertex >= 0:
-        point = m[0].shapes.vertex[a.vertex]
-        if a.radius > ZERO:
-            kind = int(ROUND_PLANE)
-            axes = vec3(a.radius, a.radius, a.radius)
-    elif a.family == ELLIPSOID:
-        kind = int(ROUND_PLANE)
-        point = m[0].shapes.position[a.geom]
-        axes = m[0].shapes.size[a.geom]
-        turn = m[0].shapes.rotation[a.geom]
-    elif a.family == CYLINDER and a.rim != 0:
-        kind = int(RIM_PLANE)
-        e = m[0].shapes.edge[m[0].shapes.first_edge[a.geom]]
-        p = m[0].shapes.vertex[e[0]]
-        q = m[0].shapes.vertex[e[1]]
-        point = p
-        if a.rim > 0:
-            point = q
-        part = a.rim
-        axes = wp.normalize(q - p)
-        reach = a.radius
-    elif a.family == CYLINDER and a.face >= 0:  # an end stands flat: on points of its rim
-        part = -2 - angle_of(m, a)
-    else:
-        return 0
-    i = place_for(m, s, kind, a, part, b, b.face)
-    if i < 0:
-        return 1
-    m[0].pairs.point[i] = point
-    m[0].pairs.axes[i] = axes
-    m[0].pairs.turn[i] = turn
-    m[0].pairs.reach[i] = reach
-    m[0].pairs.on[i] = m[0].shapes.middle[b.face]
-    m[0].pairs.facing[i] = facing(m[0].shapes.normal[b.face])
-    return judge_pair(m, s, i, t)
-
-
-@wp.func
-def angle_of(m: Machines, a: Side):
-    """Which of 64 sectors of its rim a point of a flat end is in."""
-    local = wp.quat_rotate_inv(m[0].shapes.rotation[a.geom], a.point - m[0].shapes.position[a.geom])
-    return int(
-        wp.floor((wp.atan2(local[1], local[0]) / real(6.283185307179586) + ONE) * real(64.0))
-    )
-
-
-@wp.func
-def cross_edges(m: Machines, s: World, a: Side, b: Side, n: vec3, t: real):
-    """Edges of a that cross edges of b, where n points from b to a."""
-    made = int(0)
-    for j in range(a.n_edges):
-        for l in range(b.n_edges):
-            ea = m[0].shapes.edge[a.edges[j]]
-            eb = m[0].shapes.edge[b.edges[l]]
-            p = m[0].shapes.vertex[ea[0]]
-            q = m[0].shapes.vertex[eb[0]]
-            u = wp.normalize(m[0].shapes.vertex[ea[1]] - p)
-            w = wp.normalize(m[0].shapes.vertex[eb[1]] - q)
-            c = wp.cross(direction_of(m, s, a.body, u), direction_of(m, s, b.body, w))
-            along = wp.dot(c, n)
-            if wp.length(c) > _CROSS and wp.length(c - n * along) < real(0.01) * wp.length(c):
-                i = place_for(m, s, LINE_LINE, a, a.edges[j], b, b.edges[l])
-                if i < 0:
-                    made += 1
-                else:
-                    m[0].pairs.point[i] = p
-                    m[0].pairs.axes[i] = u * wp.sign(along)
-                    m[0].pairs.reach[i] = a.radius
-                    m[0].pairs.on[i] = q
-                    m[0].pairs.along[i] = w
-                    m[0].pairs.radius[i] = b.radius
-                    made += judge_pair(m, s, i, t)
-    return made
-
-
-@wp.func
-def round_on_sharp(m: Machines, s: World, a: Side, b: Side, t: real):
-    """The vertex of a, which is a ball, against edges of b; then against a vertex."""
-    made = int(0)
-    if a.vertex < 0 or a.radius + b.radius <= ZERO:
-        return made
-    for l in range(b.n_edges):
-        e = m[0].shapes.edge[b.edges[l]]
-        i = place_for(m, s, BALL_LINE, a, a.vertex, b, b.edges[l])
-        if i < 0:
-            made += 1
-        else:
-            p = m[0].shapes.vertex[e[0]]
-            m[0].pairs.point[i] = m[0].shapes.vertex[a.vertex]
-            m[0].pairs.axes[i] = vec3(a.radius, ZERO, ZERO)
-            m[0].pairs.on[i] = p
-            m[0].pairs.along[i] = wp.normalize(m[0].shapes.vertex[e[1]] - p)
-            m[0].pairs.radius[i] = b.radius
-            made += judge_pair(m, s, i, t)
-    return made
-
-
-@wp.func
-def balls(m: Machines, s: World, a: Side, b: Side, t: real):
-    if a.vertex < 0 or b.vertex < 0 or a.radius + b.radius <= ZERO:
-        return 0
-    i = place_for(m, s, BALL_BALL, a, a.vertex, b, b.vertex)
-    if i < 0:
-        return 1
-    m[0].pairs.point[i] = m[0].shapes.vertex[a.vertex]
-    m[0].pairs.axes[i] = vec3(a.radius, ZERO, ZERO)
-    m[0].pairs.on[i] = m[0].shapes.vertex[b.vertex]
-    m[0].pairs.radius[i] = b.radius
-    return judge_pair(m, s, i, t)
-
-
-@wp.func
-def stay_with(m: Machines, s: World, a: Side, b: Side, t: real):
-    """Where nothing better is known: a point of a on a plane that stays with b."""
-    i = place_for(m, s, POINT_PLANE, a, -64, b, -1)
-    if i >= 0:
-        m[0].pairs.point[i] = a.point
-        m[0].pairs.on[i] = b.point
-        m[0].pairs.facing[i] = facing(b.out)
-
-
-@wp.func
-def pair_up(m: Machines, s: World, a: Side, b: Side, n: vec3, t: real):
-    """All pairs of parts that meet at one place. The normal n points from b to a."""
-    made = int(0)
-    if b.face >= 0:
-        made += on_face(m, s, a, b, t)
-    if a.face >= 0 and (b.face < 0 or b.vertex >= 0):
-        made += on_face(m, s, b, a, t)
-    made += cross_edges(m, s, a, b, n, t)
-    if made == 0:
-        made += round_on_sharp(m, s, a, b, t)
-        made += round_on_sharp(m, s, b, a, t)
-    if made == 0:
-        made += balls(m, s, a, b, t)
-    if made == 0:
-        stay_with(m, s, a, b, t)
-
-
-# The look around.
 
 
 @wp.func
@@ -277,6 +64,8 @@ def fastest(m: Machines, s: World):
             speed = wp.length(velocity_at(m, s, body, c))
             speed += m[0].shapes.bound[g] * wp.length(spin(m, s, body))
             most = wp.max(most, speed)
+        if m[0].shapes.motion[g] >= 0:
+            most = wp.max(most, speed_of(m, m[0].shapes.motion[g]))
     return TWO * most
 
 
@@ -340,14 +129,32 @@ def find_pairs(m: Machines, s: World, t: real, margin: real):
         poke(m[0].shapes.geom_margin, g, HALF * margin)
     for body in range(m[0].tree.n_links):
         poke(m[0].shapes.body_margin, body, HALF * margin)  # MuJoCo adds the two
+    for g in range(m[0].shapes.count):
+        if m[0].shapes.motion[g] >= 0:
+            shift = shift_of(m, m[0].shapes.motion[g], t)
+            for j in range(3):
+                x = 3 * g + j
+                poke(m[0].shapes.geom_xpos, x, peek(m[0].shapes.geom_xpos, x) + shift[j])
     call(m[0].shapes.collision, m[0].outer.model, m[0].outer.data)
+    last_one = int(-1)
+    last_two = int(-1)
     for c in range(peek_int(m[0].shapes.n_contacts, 0)):
         at = m[0].shapes.contacts + wp.uint64(c * m[0].shapes.contact_size)
         geoms = at + wp.uint64(m[0].shapes.at_geom)
         one = peek_int(geoms, 0)
         two = peek_int(geoms, 1)
         excluded = peek_int(at + wp.uint64(m[0].shapes.at_exclude), 0)
-        if excluded < 2 and one >= 0 and two >= 0:
+        if excluded < 2 and one >= 0 and two >= 0 and has_few_parts(m, one, two):
+            if one != last_one or two != last_two:  # contacts of two geoms follow each other
+                pair_all(
+                    m, s, one, two, margin, ground_shift(m, one, t), ground_shift(m, two, t), t
+                )
+                if get_int(s, m[0].z.status) == TOO_MANY_CONTACTS:
+                    return False
+                give_law(m, s, at)
+            last_one = one
+            last_two = two
+        elif excluded < 2 and one >= 0 and two >= 0:
             n = -peek3(at + wp.uint64(m[0].shapes.at_frame), 0)  # MuJoCo's is from one to two
             middle = peek3(at + wp.uint64(m[0].shapes.at_pos), 0)
             half = n * (HALF * peek(at, 0))
@@ -356,28 +163,56 @@ def find_pairs(m: Machines, s: World, t: real, margin: real):
             pair_up(m, s, a, b, n, t)
             if get_int(s, m[0].z.status) == TOO_MANY_CONTACTS:
                 return False
-            give_friction(m, s, at)
+            give_law(m, s, at)
     return True
 
 
 @wp.func
-def give_friction(m: Machines, s: World, at: wp.uint64):
-    """Rows and friction of new pairs, as MuJoCo mixes them for a contact."""
+def ground_shift(m: Machines, geom: int, t: real):
+    """How far a geom has come that moves as prescribed."""
+    if m[0].shapes.motion[geom] < 0:
+        return vec3()
+    return shift_of(m, m[0].shapes.motion[geom], t)
+
+
+@wp.func
+def number_of(m: Machines, number: int, one: int, two: int):
+    """A number of the law for a pair of geoms: what is said of them, else the usual. If something
+    is said of both, the smaller restitution and the larger of the others.
+    """
+    a = m[0].shapes.law[one, number]
+    b = m[0].shapes.law[two, number]
+    if a < ZERO and b < ZERO:
+        return m[0].shapes.usual[number]
+    if a < ZERO:
+        return b
+    if b < ZERO:
+        return a
+    if number == RESTITUTION:
+        return wp.min(a, b)
+    return wp.max(a, b)
+
+
+@wp.func
+def give_law(m: Machines, s: World, at: wp.uint64):
+    """Rows and law of new pairs; friction, if it is the model's, as MuJoCo mixes it."""
+    friction = at + wp.uint64(m[0].shapes.at_friction)
+    rows = peek_int(at + wp.uint64(m[0].shapes.at_dim), 0)
     for i in range(m[0].shapes.first_pair, m[0].pairs.count):
         if get_int(s, m[0].c.mark + i) == 2:
             put_int(s, m[0].c.mark + i, 3)
-            friction = at + wp.uint64(m[0].shapes.at_friction)
+            geoms = m[0].pairs.geoms[i]
+            for number in range(m[0].shapes.usual.shape[0]):
+                m[0].law[0, i, number] = number_of(m, number, geoms[0], geoms[1])
             if m[0].shapes.own_friction != 0:
                 m[0].law[0, i, MU_STATIC] = peek(friction, 0)
                 m[0].law[0, i, MU_DYNAMIC] = peek(friction, 0)
-            mu = m[0].law[0, i, MU_STATIC]
-            rows = peek_int(at + wp.uint64(m[0].shapes.at_dim), 0)
             m[0].pairs.rows[i] = rows
-            if rows > 3:
-                if mu > ZERO:
-                    m[0].pairs.twist[i] = vec2(peek(friction, 2) / mu, peek(friction, 3) / mu)
-                else:
-                    m[0].pairs.rows[i] = 3
+            mu = m[0].law[0, i, MU_STATIC]
+            if rows > 3 and mu > ZERO:
+                m[0].pairs.twist[i] = vec2(peek(friction, 2) / mu, peek(friction, 3) / mu)
+            elif rows > 3:
+                m[0].pairs.rows[i] = 3
 
 
 @wp.func

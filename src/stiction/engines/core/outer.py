@@ -101,11 +101,10 @@ def bend_tendons(m: Machines, s: World):
 
 
 @wp.func
-def ask(m: Machines, s: World):
-    """Poses, velocities, mass matrix and forces at the state y."""
+def ask_where(m: Machines, s: World):
+    """Everything that the configuration of y tells."""
     o = m[0].outer
-    nv = m[0].tree.nv
-    for i in range(nv):
+    for i in range(m[0].tree.nv):
         _poke(o.qvel, i, wp.float64(get(s, m[0].at.v + i)))
     if o.n_tendons > 0:
         bend_tendons(m, s)
@@ -114,6 +113,21 @@ def ask(m: Machines, s: World):
         _poke(o.act, i, wp.float64(get(s, m[0].z.y + m[0].z.n - o.na + i)))
     for i in range(o.functions.shape[0]):
         call(o.functions[i], o.model, o.data)
+
+
+@wp.func
+def tell(m: Machines, i: int, command: real):
+    """Command actuator i."""
+    _poke(m[0].outer.ctrl, i, wp.float64(command))
+
+
+@wp.func
+def ask_how(m: Machines, s: World):
+    """Poses, velocities, mass matrix and forces at the state y, under the commands."""
+    o = m[0].outer
+    nv = m[0].tree.nv
+    for i in range(o.force_functions.shape[0]):
+        call(o.force_functions[i], o.model, o.data)
     for i in range(m[0].tree.n_links):
         put3(s, m[0].at.position + 3 * i, peek3(o.xpos, 3 * i))
         r = 4 * i

@@ -21,6 +21,7 @@ from .contacts import (
 )
 from .coordinates import is_dry, is_limit, put_number_row
 from .layout import Machines
+from .outer import is_outer
 from .reals import ONE, ZERO, World, dot, fill, get, get3, get_int, put, put_int, real
 from .tree import half_solve
 
@@ -170,11 +171,13 @@ def delassus(m: Machines, s: World):
 
 
 @wp.func
-def told_at(rows: int, j: int):
+def told_at(m: Machines, rows: int, j: int):
     """Where row j of a contact stands in what is told of it: sliding, then the normal. Spin and
-    rolling are not told: -1.
+    rolling are not told: -1. In a world of MuJoCo's the normal is always the third.
     """
     if j == rows - 1:
+        if is_outer(m):
+            return 2
         return wp.min(j, 2)
     if j < 2:
         return j

@@ -3,7 +3,9 @@
 import warp as wp
 
 from .compliance import loss_at
+from .joints import command
 from .layout import BOOKS, SAMPLE, Machines
+from .places import write_loads, write_places
 from .reals import (
     HALF,
     TWO,
@@ -248,11 +250,31 @@ def write_sample(m: Machines, s: World):
         begin = first_row(m, s, k)
         rows = first_row(m, s, k + 1) - begin
         for j in range(rows):
-            if told_at(rows, j) >= 0:
+            if told_at(m, rows, j) >= 0:
                 f = get(s, m[0].c.force + begin + j)
-                m[0].samples[w, i, to + 4 * pair + 1 + told_at(rows, j)] = f
+                m[0].samples[w, i, to + 4 * pair + 1 + told_at(m, rows, j)] = f
+    end = to + 4 * m[0].pairs.count + 1
     if m[0].opt.compliant != 0:
         write_compliance(m, s, to)
+        end += 4 * m[0].pairs.count
+    write_signals(m, s, end)
+    write_places(m, s, m[0].places, i, get(s, m[0].z.now))
+    write_loads(m, s, m[0].places, i, get(s, m[0].z.now))
+
+
+@wp.func
+def write_signals(m: Machines, s: World, to: int):
+    """Accelerations, commands and activations, the last of a sample."""
+    w = s.index
+    i = get_int(s, m[0].z.next_sample)
+    nv = m[0].tree.nv
+    for d in range(nv):
+        m[0].samples[w, i, to + d] = get(s, m[0].at.acceleration + d)
+    for j in range(m[0].act.count):
+        m[0].samples[w, i, to + nv + j] = command(m, s, j, get(s, m[0].z.now))
+    for j in range(m[0].outer.na):
+        value = get(s, m[0].z.y + m[0].z.n - m[0].outer.na + j)
+        m[0].samples[w, i, to + nv + m[0].act.count + j] = value
 
 
 @wp.func

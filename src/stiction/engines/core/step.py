@@ -11,7 +11,7 @@ from .algebra import factor_rows, least_solution
 from .bonds import bring_back, hold_bonds, n_held
 from .compliance import bristle_at, press, put_soft_rate
 from .forces import contact_forces, follow_slip, list_equations
-from .joints import joint_forces
+from .joints import command_all, joint_forces
 from .layout import (
     ACTUATOR_WORK,
     DAMPING_LOSS,
@@ -22,7 +22,7 @@ from .layout import (
     SUPPORT_WORK,
     Machines,
 )
-from .outer import ask, is_outer, outer_potential, peek
+from .outer import ask_how, ask_where, is_outer, outer_potential, peek
 from .reals import (
     HALF,
     INFINITY,
@@ -89,7 +89,9 @@ def evaluate(m: Machines, s: World):
     """Everything at the state y and the time `now`, as far as no contact force is chosen."""
     t = get(s, m[0].z.now)
     if is_outer(m):
-        ask(m, s)
+        ask_where(m, s)
+        command_all(m, s, t)
+        ask_how(m, s)
     else:
         sweep_out(m, s)
         sweep_in(m, s)

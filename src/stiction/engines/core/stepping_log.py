@@ -3,6 +3,7 @@
 import warp as wp
 
 from .collide import REST, TOUCH
+from .joints import command
 from .layout import (
     ACCELERATION,
     BOOKS,
@@ -34,6 +35,7 @@ from .layout import (
     Machines,
 )
 from .log import GUARD, START, guard_of, note, note_pair
+from .places import put_load, write_places
 from .reals import (
     HALF,
     ONE,
@@ -124,7 +126,7 @@ def note_step(
     note(m, s, CONSISTENT, ONE)
     note(m, s, KINETIC_BEFORE, energy_of(m, s, m[0].fixed.v))
     note(m, s, REMOVED, bounded[1])
-    note_contacts(m, s, h, tau, bounded[0])
+    note_contacts(m, s, t, h, tau, bounded[0])
     to = EVENT_NUMBERS + PAIR_NUMBERS * m[0].pairs.count
     speed = real(0.0)
     acceleration = real(0.0)
@@ -146,9 +148,11 @@ def note_step(
 
 
 @wp.func
-def note_contacts(m: Machines, s: World, h: real, tau: real, scale: real):
+def note_contacts(m: Machines, s: World, t: real, h: real, tau: real, scale: real):
     """What the step did to each pair."""
     n = n_rows(m, s)
+    event = get_int(s, m[0].z.events)
+    write_places(m, s, m[0].event_places, event, t)
     for i in range(m[0].pairs.count):
         note_pair(m, s, i, MODE_BEFORE, real(get_int(s, m[0].c.mode_before + i)))
         note_pair(m, s, i, MODE_AFTER, real(get_int(s, m[0].c.mode + i)))
@@ -181,6 +185,7 @@ def note_contacts(m: Machines, s: World, h: real, tau: real, scale: real):
                     rub += p * p
         if pressed:
             note_pair(m, s, i, MU, wp.sqrt(rub) / get(s, m[0].c.impulse + normal))
+            put_load(m, s, m[0].event_places, event, i, t, m[0].c.impulse + begin)
 
 
 @wp.func
@@ -220,6 +225,13 @@ def take_sample(m: Machines, s: World, t: real, first: bool, hit: bool):
             m[0].samples[w, i, to + 4 * j + 1 + l] = get(s, m[0].fixed.pressed + MOST_ROWS * j + l)
     to += 4 * m[0].pairs.count
     m[0].samples[w, i, to] = get(s, m[0].fixed.residual)
+    h = m[0].opt.dt[s.index % m[0].opt.dt.shape[0]]
+    if first:
+        h = HALF * h
+    for d in range(nv):
+        m[0].samples[w, i, to + 1 + d] = get(s, m[0].fixed.change + d) / h
+    for j in range(m[0].act.count):
+        m[0].samples[w, i, to + 1 + nv + j] = command(m, s, j, t)
     put(s, m[0].fixed.residual, ZERO)
     # Energies at t_k, which need not be where the step was evaluated.
     sweep_out(m, s)
@@ -227,3 +239,6 @@ def take_sample(m: Machines, s: World, t: real, first: bool, hit: bool):
     factor(m, s)
     m[0].samples[w, i, nq + nv + BOOKS] = kinetic(m, s, m[0].at.v)
     m[0].samples[w, i, nq + nv + BOOKS + 1] = potential(m, s)
+    write_places(m, s, m[0].places, i, t)
+    for j in range(m[0].pairs.count):
+        put_load(m, s, m[0].places, i, j, t, m[0].fixed.pressed + MOST_ROWS * j)

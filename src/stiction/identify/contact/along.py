@@ -1,6 +1,5 @@
 """The contact model at many samples of a motion: `model`'s functions mapped and compiled."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +8,7 @@ from stiction._base.arrays import AnyArray, Array, Bool, Float
 from stiction.identify.contact.bristles import follow_bristles
 from stiction.identify.contact.geometry import BodyState, Candidates
 from stiction.identify.contact.inertia import CarriedInertia, inertial_wrench
+from stiction.identify.contact.mapped import sample_jit
 from stiction.identify.contact.model import (
     Bristles,
     ContactModel,
@@ -19,13 +19,13 @@ from stiction.identify.contact.model import (
 )
 
 
-@eqx.filter_jit
+@sample_jit(2)
 def contacts_along(model: ContactModel, theta: Float[Array, " p"], motion: BodyState) -> Candidates:
     """The candidates of many samples."""
     return jax.vmap(lambda m: find_contacts(model, theta, m))(motion)
 
 
-@eqx.filter_jit
+@sample_jit(2)
 def loaded_along(
     model: ContactModel, theta: Float[Array, " p"], found: Candidates
 ) -> Bool[Array, "n n_plates n_points"]:
@@ -33,7 +33,7 @@ def loaded_along(
     return jax.vmap(lambda c: carrying(model, theta, c))(found)
 
 
-@eqx.filter_jit
+@sample_jit(2)
 def columns_along(
     model: ContactModel,
     z: Float[Array, " n_nonlinear"],
@@ -54,7 +54,7 @@ def columns_along(
     return jax.vmap(one, (0, 0, None if bristles is None else 0))(motion, loaded, bristles)
 
 
-@eqx.filter_jit
+@sample_jit(2)
 def wrenches_along(
     model: ContactModel,
     theta: Float[Array, " p"],
@@ -89,7 +89,7 @@ def inertial_along(
     return np.asarray(_inertial(model, inertia, motion, jnp.asarray(acceleration)))
 
 
-@eqx.filter_jit
+@sample_jit(2)
 def _inertial(model, inertia, motion, acceleration):
     def one(motion, a):
         point = model.reference_point(motion)

@@ -28,7 +28,7 @@ from stiction._base.arrays import Array, Bool, Float
 from stiction.identify.contact.inertia import CarriedInertia, inertial_wrench
 from stiction.identify.contact.model import ContactModel, wrench
 from stiction.identify.fit import robust
-from stiction.identify.fit.nuisances import added_reading, calibration_of
+from stiction.identify.fit.nuisances import N_ADDED, added_basis, added_reading, calibration_of
 from stiction.identify.path.coordinates import acceleration_of, motion_of
 from stiction.identify.path.segments import WINDOW, Track
 from stiction.identify.path.splines import ORDER, basis
@@ -36,6 +36,7 @@ from stiction.identify.path.splines import ORDER, basis
 MAX_STEPS = 40
 # Converged when a step would move no parameter by more than this many standard errors.
 TOLERANCE = 1e-3
+_GAINED = 1e-3  # of the cost, in a step of the path alone: enough
 _SHORTER = 0.3  # a step that does not lower the cost is tried again, this much shorter
 _CARRIED = WINDOW - 6
 
@@ -80,14 +81,15 @@ class JointFit(eqx.Module):
     converged: Array
 
 
-def predicted_wrench(problem: JointProblem, center, x, v, a, theta, age, bristles=None):
+def predicted_wrench(problem: JointProblem, track: Track, x, v, a, theta, age, bristles=None):
     """What the sensor would read at one sample of the path (coordinates x, rates v and a)."""
+    center = jnp.asarray(track.center)
     model = problem.model
     theta, z = theta[: len(model.names)], theta[len(model.names) :]
     calibration = calibration_of(z, len(model.material_of))
     model = eqx.tree_at(lambda m: m.calibration, model, calibration)
     motion = motion_of(center, x, v)
-    w = wrench(model, theta, motion, bristles) + added_reading(z, age)
+    w = wrench(model, theta, motion, bristles) + added_reading(z, age, x[:3] - track.home)
     if problem.inertia is None:
         return w
     accelerations = acceleration_of(center, x, v, a)
@@ -106,7 +108,7 @@ def _wrench_rows(problem: JointProblem, segment: Track, window, theta):
     assert segment.wrench_on is not None
     assert segment.wrench_age is not None
     assert segment.wrench_u is not None
-    center, h, own = segment.center, segment.spacing, theta.shape[0]
+    h, p = segment.spacing, len(problem.model.names)
     if problem.nuisances is not None:  # a third of the work, where they are known
         theta = jnp.concatenate([theta, problem.nuisances])
     since = segment.wrench_age * segment.length
@@ -117,14 +119,16 @@ def _wrench_rows(problem: JointProblem, segment: Track, window, theta):
 
     def residual(z, measured, age, bristles):
         x, v, a = z[:6], z[6:12], z[12:18]
-        parameters = jnp.concatenate([z[18:], theta[z.shape[0] - 18 : -2]])
-        predicted = predicted_wrench(problem, center, x, v, a, parameters, age, bristles)
+        parameters = jnp.concatenate([z[18:][:p], added, z[18:][p:], fixed])
+        predicted = predicted_wrench(problem, segment, x, v, a, parameters, age, bristles)
         r = (predicted - measured) / problem.wrench_noise
         return r, r
 
-    z = jnp.concatenate([x, v, a], axis=1)
-    own -= 2 if problem.nuisances is None else 0
-    z = jnp.concatenate([z, jnp.broadcast_to(theta[:own], (len(late), own))], axis=1)
+    # The added readings are linear with known columns; the rest is differentiated.
+    added, frames = theta[p : p + N_ADDED], theta[p + N_ADDED : -2]
+    own, fixed = (theta[:p], frames) if problem.nuisances is not None else (
+        jnp.concatenate([theta[:p], frames]), jnp.zeros(0))  # fmt: skip
+    z = jnp.concatenate([x, v, a, jnp.broadcast_to(own, (len(late), len(own)))], axis=1)
     per_sample = 0 if segment.bristles is not None else None
     J, r = jax.vmap(jax.jacfwd(residual, has_aux=True), (0, 0, 0, per_sample))(
         z, segment.wrench, segment.wrench_age, segment.bristles
@@ -132,9 +136,12 @@ def _wrench_rows(problem: JointProblem, segment: Track, window, theta):
     by_rate = J[..., :18].reshape(-1, 6, 3, 6)  # over x, v, a
     path = jnp.einsum("sirj,rsk->sikj", by_rate, jnp.stack(B[:3])).reshape(-1, 6, WINDOW)
     delay = -jnp.einsum("sirj,rsj->si", by_rate, jnp.stack([v, a, jerk]))
-    columns = [path, J[..., 18:]]
+    columns = [path, J[..., 18 : 18 + p]]
     if problem.nuisances is None:
-        columns.append(jnp.stack([delay, delay * since[:, None]], axis=-1))
+        basis_of = added_basis(segment.wrench_age, x[:, :3] - segment.home[None])
+        reading = jnp.einsum("sb,ij->sibj", basis_of, jnp.diag(1 / problem.wrench_noise))
+        clock = jnp.stack([delay, delay * since[:, None]], axis=-1)
+        columns += [reading.reshape(len(late), 6, N_ADDED), J[..., 18 + p :], clock]
     rows = jnp.concatenate([*columns, r[..., None]], axis=-1)
     on = segment.wrench_on[:, None]
     weight = jnp.sqrt(on * robust.weight(r, problem.loss))
@@ -153,7 +160,7 @@ def _by_segment(track: Track) -> Track:
     """The track with what is common to all segments repeated, to scan over."""
 
     def common(t: Track):
-        return t.spacing, t.start, t.center, t.misfit, t.length, t.clock
+        return t.spacing, t.start, t.center, t.home, t.misfit, t.length, t.clock
 
     count = track.known.shape[0]
     spread = tuple(jnp.broadcast_to(c, (count, *c.shape)) for c in common(track))
@@ -282,7 +289,10 @@ def fit(
         lower = jnp.sum(cost) < best.wrench_cost + best.pose_cost
         count += 1
         moved = jnp.max(jnp.abs(root @ new_delta))
-        found = JointFit(theta, root, coefficients, cost[0], cost[1], count, moved < TOLERANCE)
+        # Where no parameter is free, the path alone has to settle.
+        gained = best.wrench_cost + best.pose_cost - jnp.sum(cost)
+        still = (moved < TOLERANCE) & (jnp.any(free) | (gained < _GAINED))
+        found = JointFit(theta, root, coefficients, cost[0], cost[1], count, still)
         old = eqx.tree_at(lambda f: f.steps, best, count)
         best = jax.tree.map(partial(jnp.where, lower), found, old)
         path, delta = (
@@ -291,7 +301,8 @@ def fit(
         )
         fraction = jnp.where(lower, 1.0, fraction * _SHORTER)
         # A last step too short to matter: the cost is flat to rounding.
-        done = best.converged | (jnp.max(jnp.abs(best.root @ (fraction * delta))) < TOLERANCE)
+        small = jnp.max(jnp.abs(best.root @ (fraction * delta))) < TOLERANCE
+        done = best.converged | (small & (jnp.any(free) | (fraction < _SHORTER**4)))
         best = eqx.tree_at(lambda f: f.converged, best, done)
         return best, path, delta, fraction, count, done
 

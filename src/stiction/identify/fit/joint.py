@@ -6,9 +6,17 @@ from dataclasses import replace
 import jax.numpy as jnp
 import numpy as np
 
+from stiction.identify.contact.along import bristles_along
+from stiction.identify.contact.model import Bristles
 from stiction.identify.contact.parameters import jacobian_of_wanted
 from stiction.identify.fit.averaging import average
-from stiction.identify.fit.errors_in_variables import JointProblem, fit, information, smooth
+from stiction.identify.fit.errors_in_variables import (
+    JointFit,
+    JointProblem,
+    fit,
+    information,
+    smooth,
+)
 from stiction.identify.fit.estimate import Estimate
 from stiction.identify.fit.samples import ContactProblem, Samples
 from stiction.identify.path.motion import SmoothPath
@@ -40,11 +48,16 @@ def estimate_jointly(
     model, noise, nuisances = problem.model, problem.noise, problem.nuisances
     measured = all(s.recording.acceleration is not None for s in tests)
     inertia = None if measured else problem.inertia
-    bristles = first.bristles or [None] * len(tests)
+    # Anew: which samples the tests have may have changed since the first estimate.
+    bristles = None
+    if model.has_bristles:
+        bristles = [
+            bristles_along(model, first.theta, s.motion, first.stretch_limit) for s in tests
+        ]
     track = stack(
         [s.poses(spacing) for s in tests],
         noise,
-        [s.by_segment(b) for s, b in zip(tests, bristles, strict=True)],
+        [s.by_segment(b) for s, b in zip(tests, bristles or [None] * len(tests), strict=True)],
     )
     joint = JointProblem(model, jnp.asarray(noise.wrench), inertia, loss=problem.loss)
     p, linear = len(model.names), len(model.linear_names)
@@ -78,7 +91,9 @@ def estimate_jointly(
             free[worst], theta[worst] = False, 0.0
         cost = float(found.wrench_cost + found.pose_cost)
         freedom = max(6 * (poses + wrenches - knots) - free.sum(), 1)
-        whitened = float(np.sqrt(cost / freedom))
+        # Good poses must not hide bad wrenches.
+        of_wrench = float(found.wrench_cost) / max(6 * wrenches, 1.0)
+        whitened = float(np.sqrt(max(cost / freedom, of_wrench)))
         misfit = whitened**2 if whitened > MISFIT else 1.0
         root, rhs = (
             np.asarray(a)
@@ -105,6 +120,7 @@ def estimate_jointly(
         root=root[:p, :p],
         tests=tuple(replace(s, path=x) for s, x in zip(tests, paths, strict=True)),
         whitened=whitened,
+        bristles=bristles,
         # In units of the noise: the regression had scaled it by its own residuals.
         stretch_limit_std=first.stretch_limit_std / first.whitened,
         nuisances=theta[p:],
@@ -117,6 +133,55 @@ def estimate_jointly(
         converged=bool(found.converged),
     )
     return estimate, cost + 2 * 6 * knots
+
+
+class HeldFit:
+    """Paths fitted to poses and wrenches with the parameters held, for densities and predictions.
+
+    Args:
+        problem: What is asked.
+        tests: The samples; `use` says which wrenches count.
+        bristles: Of each test; none if the law has none.
+        spacing: Of the knots [s].
+    """
+
+    def __init__(
+        self,
+        problem: ContactProblem,
+        tests: Sequence[Samples],
+        bristles: list[Bristles] | None,
+        spacing: float,
+    ):
+        measured = all(s.recording.acceleration is not None for s in tests)
+        self.joint = JointProblem(
+            problem.model,
+            jnp.asarray(problem.noise.wrench),
+            None if measured else problem.inertia,
+            loss=problem.loss,
+        )
+        self.track = stack(
+            [s.poses(spacing) for s in tests],
+            problem.noise,
+            [s.by_segment(b) for s, b in zip(tests, bristles or [None] * len(tests), strict=True)],
+        )
+        self.start = smooth(self.track)
+
+    def __call__(self, theta: np.ndarray, nuisances: np.ndarray) -> JointFit:
+        """The paths that go with these parameters and nuisances."""
+        p = len(theta)
+        at = replace(self.joint, nuisances=jnp.asarray(nuisances))
+        held, nothing = jnp.zeros(p, dtype=bool), jnp.zeros(p)
+        return fit(at, self.track, self.start, jnp.asarray(theta), held, jnp.ones(p), nothing)
+
+    def paths(self, found: JointFit) -> list[SmoothPath]:
+        """The paths of a fit."""
+        return [SmoothPath(one_of(self.track, i), c) for i, c in enumerate(found.coefficients)]
+
+    def information(self, theta: np.ndarray, nuisances: np.ndarray, path: JointFit) -> np.ndarray:
+        """Rᵀ R of what the data say of parameters and nuisances."""
+        both = jnp.asarray(np.concatenate([theta, nuisances]))
+        R, _ = information(self.joint, self.track, path.coefficients, both, jnp.ones(len(both)))
+        return np.asarray(R).T @ np.asarray(R)
 
 
 def estimate_with_chosen_knots(

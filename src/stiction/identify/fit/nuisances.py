@@ -1,9 +1,10 @@
 r"""What a setup may have slightly wrong, estimated along with what is wanted.
 
-Sensor offset and drift, turned axes, misplaced frames, plates and sizes, clocks: each is a group of
-numbers z with a tolerance $\tau$. A tolerance that the setup declares is a prior, $z \sim N(0,
-\tau^2)$. One that it does not is a suspicion: with probability $\pi$ the group is off by about its
-usual tolerance, else it is right. `averaging` weighs the two by what the data say.
+Sensor offset, drift and slow wander, a cable's pull, turned axes, misplaced frames, plates and
+sizes, clocks: each is a group of numbers z with a tolerance $\tau$. A tolerance that the setup
+declares is a prior, $z \sim N(0, \tau^2)$. One that it does not is a suspicion: with probability
+$\pi$ the group is off by about its usual tolerance, else it is right. `averaging` weighs the two by
+what the data say.
 """
 
 from dataclasses import dataclass
@@ -17,6 +18,14 @@ from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.path.noise import Noise
 
 _BIAS_IN_NOISE = 4.0  # usual offset of a force-torque sensor, in its noise
+_CABLE = 20.0  # N/m: usual stiffness of a cable or hose that hangs on the tool
+_CABLE_ARM = 0.05  # m: at which it pulls
+_SETTLING = 4.0, 12.0  # rates at which an offset settles, in test lengths
+
+# What is added to the reading: six numbers for each of 1, age, three more functions of it, and
+# the way since the start along x, y, z.
+_ADDED = {"bias": 1, "drift": 1, "wander": 3, "cable": 3}
+N_ADDED = 6 * sum(_ADDED.values())
 
 # Usual tolerances: of mounting by hand (1°, half a millimetre), of calipers on a shape (2 %), of
 # two computers' clocks (10 ms apart, half a percent in rate).
@@ -35,6 +44,9 @@ USUAL = {
 WORDS = {
     "bias": ("offset of the wrench sensor", "N, N·m", "wait in free air before touching"),
     "drift": ("drift of the wrench sensor", "N, N·m a test", "wait in free air before and after"),
+    "wander": ("slow change of the wrench sensor's offset", "N, N·m", "wait in free air now and"
+               " then"),
+    "cable": ("pull of a cable on the tool", "N/m, N", "go the same way in free air"),
     "sensor_turn": ("turn of the wrench sensor's axes", "rad", "press without sliding, then slide"
                     " both ways"),
     "sensor_point": ("place of the wrench's reference point", "m", "press on several spots"),
@@ -97,7 +109,11 @@ def nuisances_of(setup: ContactSetup, noise: Noise) -> Nuisances:
         **USUAL,
         "bias": _BIAS_IN_NOISE * noise.wrench,
         "drift": _BIAS_IN_NOISE * noise.wrench,
+        "wander": np.tile(_BIAS_IN_NOISE * noise.wrench, 3),
+        "cable": np.tile(np.repeat([_CABLE, _CABLE * _CABLE_ARM], 3), 3),
     }
+    if "cable" in given:
+        given["cable"] = given["cable"] / _CABLE * usual["cable"]
     if "force" in given or "moment" in given:
         pair = (given.get("force", 4 * noise.force), given.get("moment", 4 * noise.moment))
         given["bias"] = np.repeat(pair, 3)
@@ -122,23 +138,42 @@ def _layout(n_plates: int) -> list[tuple[str, int]]:
     """Groups and how many numbers each has; the two of the clock come last."""
     of_model = Calibration.none(n_plates)
     sizes = [(name, int(np.size(value))) for name, value in vars(of_model).items()]
-    return [("bias", 6), ("drift", 6), *sizes, ("delay", 1), ("rate", 1)]
+    added = [(name, 6 * count) for name, count in _ADDED.items()]
+    return [*added, *sizes, ("delay", 1), ("rate", 1)]
 
 
 def calibration_of(z: Float[Array, " q"], n_plates: int) -> Calibration:
     """The model's corrections among the nuisances."""
     none = Calibration.none(n_plates)
     leaves, tree = jax.tree.flatten(none)
-    ends = 12 + np.cumsum([leaf.size for leaf in leaves])
+    ends = N_ADDED + np.cumsum([leaf.size for leaf in leaves])
     parts = [
         z[end - leaf.size : end].reshape(leaf.shape) for end, leaf in zip(ends, leaves, strict=True)
     ]
     return jax.tree.unflatten(tree, parts)
 
 
-def added_reading(z: Float[AnyArray, " q"], age: Float[AnyArray, "*n"]) -> Float[AnyArray, "*n 6"]:
-    """Offset and drift of the sensor; `age` is time since the test's middle, in test lengths."""
-    return z[:6] + age[..., None] * z[6:12]
+def added_basis(
+    age: Float[AnyArray, "*n"], way: Float[AnyArray, "*n 3"]
+) -> Float[AnyArray, "*n 8"]:
+    """What the added readings are proportional to.
+
+    Args:
+        age: Time since the test's middle, in test lengths.
+        way: From where the test began [m].
+    """
+    xp = age.__array_namespace__()
+    # A bend, and what settles after switching on, slowly or soon: together with offset and drift
+    # they make any decay of between a half and a twentieth of the test.
+    curved = [6 * age**2 - 0.5, *(xp.exp(-rate * (age + 0.5)) for rate in _SETTLING)]
+    return xp.concat([xp.stack([xp.ones_like(age), age, *curved], axis=-1), way], axis=-1)
+
+
+def added_reading(
+    z: Float[AnyArray, " q"], age: Float[AnyArray, "*n"], way: Float[AnyArray, "*n 3"]
+) -> Float[AnyArray, "*n 6"]:
+    """Offset, drift and wander of the sensor, and a cable's pull."""
+    return added_basis(age, way) @ z[:N_ADDED].reshape(-1, 6)
 
 
 def sentence(group: Nuisance, z: np.ndarray, std: np.ndarray) -> str:

@@ -8,7 +8,7 @@ from its covariance come intervals, and from what the test excited the verdicts.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -46,23 +46,47 @@ from stiction.identify.fit.samples import (
     without_idle_friction,
     without_letting_go,
 )
+from stiction.identify.kinds.contact_posterior import with_posterior
 from stiction.identify.kinds.contact_result import identification_of, traces_of, wanted_of
 from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.path.clocks import estimate_delay
 from stiction.identify.path.motion import ExactPath, smooth_path, widest_spacing
-from stiction.identify.path.noise import Noise, sensor_noise
+from stiction.identify.path.noise import Noise, as_scattering, sensor_noise
 from stiction.identify.path.segments import lay_out_poses
 from stiction.identify.recording import Recording
 from stiction.identify.result import (
     Identification,
 )
 
-_FAR = 4  # tolerances beyond which a nuisance is no small correction
+_FAR = 2.5  # tolerances beyond which a nuisance is no small correction
 _WORTH_A_WORD = 3  # samples left out alone: one or two are chance
 _POOR_FIT = 1.5  # times the noise
 _REFUSED = 40.0  # times the noise: neither small corrections nor wide intervals help
 _HOPELESS = 8.0  # times the noise, on the path as it is; smoothing alone leaves 2 to 4
 _ROUNDS = 3  # of choosing samples by where things were found to be
+
+
+@dataclass(frozen=True)
+class ContactFit:
+    """A fit and what it came from.
+
+    Attributes:
+        problem: What was asked.
+        found: The estimate.
+        solve: Fits other samples in the same way, with knots of a given spacing, from an estimate.
+        recordings: The tests, cleaned and on one clock.
+        said: What was found odd about them.
+        delay: Of the wrench's clock [s].
+        plain: Whether the paths were taken for exact.
+    """
+
+    problem: ContactProblem
+    found: Estimate
+    solve: Callable[[list[Samples], float | None, Estimate | None], Estimate]
+    recordings: list[Recording]
+    said: list[str]
+    delay: float
+    plain: bool
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
@@ -84,6 +108,28 @@ def identify(
     Returns:
         Parameters with standard errors and confidence intervals, residuals, and verdicts.
     """
+    fit = fit_contact(recordings, setup, folder, tell=tell)
+    problem, found = fit.problem, fit.found
+    alone = []
+    for i, s in enumerate(found.tests if len(found.tests) > 1 else []):
+        tell(f"fitting test {i + 1} of {len(found.tests)} alone")
+        one = fit.solve([s], found.spacing, None if fit.plain else found)
+        values, cov = wanted_of(problem.model, one, traces_of(problem, one))
+        values = np.where(np.isfinite(np.diag(cov)), values, np.nan)
+        names = wanted_names(problem.model)
+        alone.append({"test": s.recording.name, **dict(zip(names, values, strict=True))})
+    out = identification_of(problem, setup, found, alone, fit.delay, fit.said, plain=fit.plain)
+    return out if fit.plain else with_posterior(out, problem, found, tell)
+
+
+def fit_contact(
+    recordings: Sequence[Recording],
+    setup: ContactSetup,
+    folder: Path = Path(),
+    *,
+    tell: Callable[[str], None] = lambda text: None,
+) -> ContactFit:
+    """All of `identify` but the words: arguments are the same."""
     if not recordings:
         raise InputError("`recordings` must hold at least one test, got none")
     whole = contact_model(setup, folder)
@@ -97,6 +143,7 @@ def identify(
     recordings = [r for r, _ in cleaned]
     said = [sentence for _, sentences in cleaned for sentence in sentences]
     said += noise_warnings(recordings, setup)
+    noise = as_scattering(noise, recordings)
     problem = ContactProblem(
         model,
         noise,
@@ -169,18 +216,10 @@ def identify(
     if _is_doubtful(problem, found):
         plain_problem = calibrated(problem, 0 * found.nuisances)
         _investigate(plain_problem, setup, recordings[0], found.spacing or widest)
-    if found.whitened > MISFIT:
+    if found.whitened > MISFIT or found.off & {"delay", "rate"}:
         said += [sentence for r in recordings for sentence in lost_frames(r)]
-    alone = []
-    for i, s in enumerate(tests if len(tests) > 1 else []):
-        tell(f"fitting test {i + 1} of {len(tests)} alone")
-        one = solve(problem, [s], found.spacing, None if plain else found)
-        values, cov = wanted_of(problem.model, one, traces_of(problem, one))
-        values = np.where(np.isfinite(np.diag(cov)), values, np.nan)
-        names = wanted_names(problem.model)
-        alone.append({"test": s.recording.name, **dict(zip(names, values, strict=True))})
     delay = float(np.mean(delays) + found.nuisances[-2])
-    return identification_of(problem, setup, found, alone, delay, said, plain=plain)
+    return ContactFit(problem, found, partial(solve, problem), list(recordings), said, delay, plain)
 
 
 def _is_doubtful(problem: ContactProblem, found: Estimate) -> bool:

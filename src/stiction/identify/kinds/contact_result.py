@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from stiction.identify.contact.along import inertial_along
+from stiction.identify.contact.mapped import sample_jit
 from stiction.identify.contact.model import ContactModel, carrying, find_contacts, wrench
 from stiction.identify.contact.parameters import (
     LETTERS,
@@ -44,7 +44,7 @@ _BENDS = 1e-6  # m/N: an example of a tool that yields
 _TAKEN_FOR_GRANTED = 1.5  # times the standard error that a doubt would give: worth a sentence
 
 
-@eqx.filter_jit
+@sample_jit(2)
 def _along(model, theta, motion, bristles):
     """Prediction and, for each surface, its deepest candidate at many samples."""
 
@@ -76,7 +76,8 @@ def traces_of(problem: ContactProblem, found: Estimate) -> list[Trace]:
             np.asarray(a) for a in _along(model, theta, motion, bristles)
         )
         age = (s.recording.wrench_time - time.mean()) / np.ptp(s.recording.pose_time)
-        measured = s.wrench - added_reading(found.nuisances, age)
+        way = np.asarray(motion.position) - s.recording.position[0]
+        measured = s.wrench - added_reading(found.nuisances, age, way)
         if inertia is not None and s.recording.acceleration is None:
             measured = measured - inertial_along(model, inertia, motion, s.path.acceleration(time))
         elastic = np.where(touched > 0, np.maximum(depth, 0.0), 0.0) ** exponent
@@ -101,7 +102,7 @@ def traces_of(problem: ContactProblem, found: Estimate) -> list[Trace]:
 
 def wanted_of(model: ContactModel, found: Estimate, traces) -> tuple[np.ndarray, np.ndarray]:
     """The parameters asked for, and their covariance."""
-    breakaway, spread = _breakaway(model, found, traces)
+    breakaway, spread = breakaway_of(model, found, traces)
     values = np.asarray(wanted_values(model, found.theta, breakaway))
     J = jacobian_of_wanted(model, found.theta, breakaway)
     lost = np.isinf(np.diag(found.covariance))
@@ -115,7 +116,7 @@ def wanted_of(model: ContactModel, found: Estimate, traces) -> tuple[np.ndarray,
     return values, cov
 
 
-def _breakaway(model: ContactModel, found: Estimate, traces) -> tuple[np.ndarray, np.ndarray]:
+def breakaway_of(model: ContactModel, found: Estimate, traces) -> tuple[np.ndarray, np.ndarray]:
     """s_max / d^λ where bristles let go, by material, and the relative error of s_max."""
     out, spread = np.zeros((2, len(model.materials)))
     exponent = model.plate_values("lambda", found.theta)

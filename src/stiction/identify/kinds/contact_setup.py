@@ -140,6 +140,12 @@ class Tolerances(Fields):
     force: Annotated[NotNegative | None, Field(description="sensor offset [N]")] = None
     moment: Annotated[NotNegative | None, Field(description="sensor offset [N·m]")] = None
     drift: Annotated[NotNegative | None, Field(description="of the sensor over a test [N]")] = None
+    wander: Annotated[
+        NotNegative | None, Field(description="of the sensor's offset beyond a drift [N]")
+    ] = None
+    cable: Annotated[
+        NotNegative | None, Field(description="stiffness of a cable on the tool [N/m]")
+    ] = None
     sensor_turn: Annotated[NotNegative | None, Field(description="of its axes [rad]")] = None
     sensor_point: Annotated[NotNegative | None, Field(description="`wrench.point` [m]")] = None
     frame_turn: Annotated[

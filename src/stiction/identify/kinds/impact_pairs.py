@@ -20,6 +20,7 @@ from stiction._base.errors import InputError
 from stiction._base.files import Fields
 from stiction.identify.fields import Columns3, Fraction, Positive, Setup
 from stiction.identify.fit.least_squares import scaled_condition
+from stiction.identify.fit.ranking import rank
 from stiction.identify.result import Identification, parameters
 from stiction.tables import Table
 
@@ -27,7 +28,6 @@ LAWS = ("newton", "poisson", "stronge")
 _UNITS = {"mu": "", "restitution": ""}
 _STARTS = ((0.1, 0.3), (0.4, 0.7), (0.8, 0.3))
 _FEWEST = 8
-_TOLD_APART = 2.0  # standard errors between two laws' scores
 _STEP = 1e-5
 _BALANCED = 0.3  # part of the change of spin that noise may hide
 
@@ -167,7 +167,8 @@ def identify(table: Table, setup: ImpactPairSetup) -> Identification:
             r = missed(law, x, aside) / noise
             score[aside] = np.minimum(np.sum(r**2, axis=1), 100.0)
         scores[law] = score
-    best = min(scores, key=lambda law: float(np.mean(scores[law])))
+    laws = rank(scores, "impacts")
+    best = laws.best
     x = _fit(lambda x: missed(best, x, everything) / noise)
     r = missed(best, x, everything) / noise
     slope = np.stack(
@@ -184,13 +185,13 @@ def identify(table: Table, setup: ImpactPairSetup) -> Identification:
     g = np.einsum("n,ni,nip->np", weight, r, slope)
     n = len(g)
     cov = bread @ (g.T @ g) @ bread * n / max(n - 2, 1)
-    warnings += _apart(scores, best)
     size = float(np.sqrt(np.mean(r**2)))
     return Identification(
         parameters=parameters(_UNITS, x, cov, setup.confidence),
         covariance=cov,
         residual_rms=size,
         residuals={f"score_{law}": float(np.mean(s)) for law, s in scores.items()},
+        laws=laws,
         condition=scaled_condition(slope.reshape(-1, 2)),
         warnings=warnings,
         method=f"impact pairs by {best.capitalize()}'s law",
@@ -237,15 +238,3 @@ def _balance(before, after, arm, setup: ImpactPairSetup) -> list[str]:
         f"the change of spin is not that of one impulse at the arm ({100 * as_read:.0f} % are"
         " missed): check `arm`, mass and inertia"
     ]
-
-
-def _apart(scores: dict[str, np.ndarray], best: str) -> list[str]:
-    """Which laws the data can tell from the best one."""
-    alike = []
-    for law, score in scores.items():
-        d = score - scores[best]
-        if law != best and np.mean(d) < _TOLD_APART * np.std(d, ddof=1) / np.sqrt(len(d)):
-            alike.append(law.capitalize())
-    if not alike:
-        return []
-    return [f"these impacts cannot tell {best.capitalize()}'s law from {' and '.join(alike)}'s"]

@@ -12,6 +12,7 @@ from scipy.interpolate import BSpline
 from stiction._base.arrays import Array, Float
 from stiction._base.errors import InputError
 from stiction.identify.contact.geometry import BodyState, skew
+from stiction.identify.contact.mapped import sample_jit
 
 _MAX_TURN = np.radians(150.0)
 
@@ -53,7 +54,8 @@ def rodrigues(center: Float[np.ndarray, "3 3"], rotation: Float[np.ndarray, "n 3
         row = int(np.argmin(trace)) + 1
         raise InputError(
             f"`pose.orientation` must stay within {np.degrees(_MAX_TURN):.0f}° of its mean, got"
-            f" more in row {row}; cut the log into tests that turn less"
+            f" more in row {row}; cut the log into tests that turn less, or check units.angle and"
+            " the order of quaternions"
         )
     axial = np.stack(
         [C[:, 2, 1] - C[:, 1, 2], C[:, 0, 2] - C[:, 2, 0], C[:, 1, 0] - C[:, 0, 1]], axis=-1
@@ -76,7 +78,7 @@ def motion_along(
     return _motion_along(jnp.asarray(center), *(jnp.asarray(x(time, nu=d)) for d in range(3)))
 
 
-@jax.jit
+@sample_jit(1)
 def _motion_along(center, x, v, a):
     return jax.vmap(lambda x, v, a: motion_and_acceleration(center, x, v, a))(x, v, a)
 

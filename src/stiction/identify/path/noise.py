@@ -1,7 +1,7 @@
 """How noisy a sensor is, from its own readings: no model, no second sensor."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import numpy as np
@@ -15,6 +15,7 @@ _ORDER = 6
 NORMAL_MEDIAN = 0.6744897501960817  # of |x|, x normal with a standard deviation of 1
 _NEGLIGIBLE = 1e-9  # noise below this part of the travel is rounding
 _SMALLEST = 1e-12
+LOUDER = 1.5  # times the stated noise: a scatter that is clearly larger
 
 
 def white_noise(values: Float[np.ndarray, " n"]) -> float:
@@ -50,6 +51,20 @@ class Noise:
     def wrench(self) -> np.ndarray:
         """Of the six entries of a wrench."""
         return np.repeat([self.force, self.moment], 3)
+
+
+def as_scattering(noise: Noise, recordings: Sequence[Recording]) -> Noise:
+    """The noise levels, those replaced that the readings' own scatter clearly exceeds."""
+    turns = [path_coordinates(r.position, r.rotation)[1][:, 3:] for r in recordings]
+    own = {
+        "position": [r.position for r in recordings],
+        "rotation": [2 * g for g in turns],
+        "force": [r.wrench[:, :3] for r in recordings],
+        "moment": [r.wrench[:, 3:] for r in recordings],
+    }
+    scatter = {name: float(np.median([vector_noise(x) for x in v])) for name, v in own.items()}
+    louder = {n: s for n, s in scatter.items() if s > LOUDER * getattr(noise, n)}
+    return replace(noise, **louder)
 
 
 def sensor_noise(recordings: Sequence[Recording], setup: ContactSetup) -> Noise:

@@ -8,6 +8,7 @@ however many there were.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -17,6 +18,7 @@ import numpy as np
 
 from stiction._base.arrays import AnyArray, Array, Float
 from stiction.identify.contact.geometry import BodyState, skew
+from stiction.identify.contact.mapped import sample_jit
 from stiction.identify.contact.model import Bristles
 from stiction.identify.fit.least_squares import triangle
 from stiction.identify.path.coordinates import motion_and_acceleration, path_coordinates
@@ -39,6 +41,7 @@ class Track(eqx.Module):
         spacing: Of the knots [s].
         start: Time of the first knot [s].
         center: Mean orientation R₀.
+        home: Where the test began [m].
         known: What the motion sensor says: triangular rows over a segment's six coefficients (six
             entries each), then the right-hand side, in units of the noise.
         misfit: Squared residual of the pose samples that no path can remove.
@@ -56,6 +59,7 @@ class Track(eqx.Module):
     spacing: Float[AnyArray, "*t"]
     start: Float[AnyArray, "*t"]
     center: Float[AnyArray, "*t 3 3"]
+    home: Float[AnyArray, "*t 3"]
     known: Float[AnyArray, "*t s 36 37"]
     misfit: Float[AnyArray, "*t"]
     length: Float[AnyArray, "*t"]
@@ -96,7 +100,7 @@ def evaluate(
     return _evaluate(track.center, track.spacing, coefficients, jnp.asarray(index), jnp.asarray(u))
 
 
-@jax.jit
+@sample_jit(3)
 def _evaluate(center, spacing, coefficients, index, u):
     def one(i, u):
         window = jax.lax.dynamic_slice_in_dim(coefficients, i, ORDER)
@@ -120,9 +124,17 @@ def lay_out_poses(recording: Recording, noise: Noise, spacing: float) -> Track:
     known = _triangles(_placer(index, count, most)(rows).reshape(count, -1, WINDOW + 1), noise)
     # The last entry of each triangle is the residual that no path removes.
     misfit = np.sum(known[:, WINDOW, WINDOW] ** 2)
-    numbers = {"spacing": spacing, "start": time[0], "misfit": misfit, "length": np.ptp(time)}
-    numbers = {name: np.asarray(x, dtype=float) for name, x in numbers.items()}
-    return Track(center=center, clock=np.zeros(2), known=known[:, :WINDOW], **numbers)
+    number = partial(np.asarray, dtype=float)
+    return Track(
+        spacing=number(spacing),
+        start=number(time[0]),
+        center=center,
+        home=number(recording.position[0]),
+        known=known[:, :WINDOW],
+        misfit=number(misfit),
+        length=number(np.ptp(time)),
+        clock=np.zeros(2),
+    )
 
 
 def stack(

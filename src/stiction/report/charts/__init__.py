@@ -5,6 +5,6 @@ A `Chart` is panels over one axis. `draw` makes the matplotlib figure that is sa
 page's clock: pointing reads values, dragging zooms, a click sends the player to that time.
 """
 
-from stiction.report.charts.chart import INK, SOFT, Chart, Line, Panel, Timeline
+from stiction.report.charts.chart import INK, SOFT, Chart, Line, Map, Panel, Timeline
 
-__all__ = ["INK", "SOFT", "Chart", "Line", "Panel", "Timeline"]
+__all__ = ["INK", "SOFT", "Chart", "Line", "Map", "Panel", "Timeline"]

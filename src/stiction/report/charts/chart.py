@@ -1,7 +1,7 @@
-"""What a chart is: panels of lines, or of rows that change their state, over a common axis."""
+"""What a chart is: panels of lines, of rows that change their state, or maps, over one axis."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from stiction._base.errors import InputError
 
 INK, SOFT = -1, -2  # colours beside the palette: as the text, and paler
+MOST_ON_MAP = 40_000  # cells or points that a page carries
 Span = tuple[float, float]
 
 
@@ -100,6 +101,41 @@ class Timeline:
 
 
 @dataclass
+class Map:
+    """Values over a plane, told by their colour: in cells, or at points.
+
+    Args:
+        label: Of the vertical axis.
+        y: Heights of the rows of cells, or of the points.
+        values: Of cells, a row for each y and a column for each x of the chart; of points, one for
+            each. nan is left blank.
+        name: What the values are, with their unit.
+        states: Where values number something else: names and colours, as `Timeline` has them.
+    """
+
+    label: str
+    y: np.ndarray
+    values: np.ndarray
+    name: str = ""
+    states: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    title: str = ""
+    height: float = 2.0
+
+    @property
+    def points(self) -> bool:
+        """Whether the values are at points."""
+        return np.ndim(self.values) == 1
+
+    def thinned(self, x: np.ndarray) -> tuple[np.ndarray, "Map"]:
+        """At most so many cells, or points, as a page can carry; every other, or fewer still."""
+        y, values = np.asarray(self.y, float), np.asarray(self.values, float)
+        step = int(np.ceil((values.size / MOST_ON_MAP) ** (1 if self.points else 0.5)))
+        every = slice(None, None, max(step, 1))
+        less = values[every] if self.points else values[every, every]
+        return np.asarray(x)[every], replace(self, y=y[every], values=less)
+
+
+@dataclass
 class Chart:
     """Panels over one horizontal axis.
 
@@ -111,7 +147,7 @@ class Chart:
     """
 
     x: np.ndarray
-    panels: Sequence[Panel | Timeline]
+    panels: Sequence[Panel | Timeline | Map]
     x_label: str = "time [s]"
     until: float | None = None
 

@@ -1,9 +1,11 @@
 """A chart as a matplotlib figure, to be saved beside the page."""
 
+import numpy as np
+from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from stiction.report.charts.chart import INK, SOFT, Chart, Panel, Timeline, colors_of
+from stiction.report.charts.chart import INK, SOFT, Chart, Map, Panel, Timeline, colors_of
 from stiction.report.figures import COLORS, legend_beside, new_figure
 
 _STYLES = {
@@ -30,12 +32,14 @@ def draw(chart: Chart) -> Figure:
     return figure
 
 
-def draw_panel(axis, panel: Panel | Timeline, chart: Chart) -> None:
+def draw_panel(axis, panel: Panel | Timeline | Map, chart: Chart) -> None:
     """One panel on given axes."""
     axis.set_ylabel(panel.label)
     axis.set_title(panel.title, loc="left")
     if isinstance(panel, Timeline):
         _draw_rows(axis, panel)
+    elif isinstance(panel, Map):
+        _draw_map(axis, panel, chart)
     else:
         _draw_lines(axis, panel, chart)
 
@@ -63,6 +67,8 @@ def _draw_lines(axis, panel: Panel, chart: Chart) -> None:
         for line, color in zip(panel.lines, colors, strict=True):
             x = chart.x if line.x is None else line.x
             axis.plot(x, line.y, color=color, label=line.name, **_STYLES[line.style])
+            if line.style == "steps":
+                axis.fill_between(x, np.asarray(line.y, float), step="post", color=color, alpha=0.3)
     if (limits := panel.range()) is not None:
         axis.set_ylim(*limits)
     if any(line.name for line in panel.lines):
@@ -78,8 +84,34 @@ def _draw_rows(axis, panel: Timeline) -> None:
     axis.set_yticks(range(len(panel.rows)), list(panel.rows))
     axis.invert_yaxis()
     axis.grid(False)
-    patches = [Patch(color=_color(color), label=name) for name, color in panel.states.values()]
-    axis.legend(handles=patches, loc="center left", bbox_to_anchor=(1, 0.5))
+    axis.legend(handles=_patches(panel), loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def _draw_map(axis, panel: Map, chart: Chart) -> None:
+    look = {}
+    if panel.states:
+        colors = ListedColormap([_color(color) for _, color in panel.states.values()])
+        look = {
+            "cmap": colors,
+            "norm": BoundaryNorm([*panel.states, max(panel.states) + 1], colors.N),
+        }
+    if panel.points:
+        size = float(np.clip(2e4 / max(len(panel.values), 1), 1, 20))
+        drawn = axis.scatter(chart.x, panel.y, c=panel.values, s=size, **look)
+    else:
+        drawn = axis.pcolormesh(chart.x, panel.y, panel.values, shading="nearest", **look)
+    axis.grid(False)
+    if panel.states:
+        axis.legend(
+            handles=_patches(panel), ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.14)
+        )
+    else:
+        axis.figure.colorbar(drawn, ax=axis, label=panel.name)
+
+
+def _patches(panel: Timeline | Map) -> list[Patch]:
+    """What the colours of states mean."""
+    return [Patch(color=_color(color), label=name) for name, color in panel.states.values()]
 
 
 def _color(number: int) -> str:

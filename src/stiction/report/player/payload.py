@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from stiction.report.player.animation import Animation, Numbers, Shape
 
 MOST_FRAMES = 2000
-MOST_POSES = 80_000  # frames times bodies: 3 MB of a page
+MOST_NUMBERS = 450_000  # of poses and forces in all frames: 2.4 MB of a page
 FRAME_RATE = 60.0  # Hz
 LINE_WIDTH = 0.004  # radius of a line over the size of the scene
 
@@ -113,7 +113,9 @@ def resample(time, positions, quaternions, forces):
     Given times are kept where there are few enough; else there are at most `FRAME_RATE` a second.
     Positions and quaternions are interpolated, forces are those of the sample before: they jump.
     """
-    room = min(MOST_FRAMES, MOST_POSES // max(positions.shape[1], 1))
+    contacts = 0 if forces is None else forces.shape[1]
+    numbers = 7 * positions.shape[1] + 6 * contacts  # of a frame
+    room = min(MOST_FRAMES, MOST_NUMBERS // max(numbers, 1))
     if len(time) <= room:
         return time, positions, quaternions, forces
     most = max(min(room, int(np.ceil((time[-1] - time[0]) * FRAME_RATE)) + 1), 2)

@@ -34,6 +34,8 @@ class RolloutEngine(eqx.Module):
 
     Its numbers θ are the wanted ones of the law and then, where `up` says how coordinates change
     when all is lifted, by how much everything is recorded too low (none if left out).
+    Velocities `unseen` were not observed: each rollout has its own at the start, and what was
+    measured of those turns is not compared.
     """
 
     mechanism: Mechanism
@@ -44,16 +46,25 @@ class RolloutEngine(eqx.Module):
     max_events: int = eqx.field(static=True)
     wanted: tuple[str, ...] = eqx.field(static=True)
     up: Float[Array, " nq"] | None = None
+    unseen: tuple[int, ...] = eqx.field(static=True, default=())
 
-    def paths(self, theta: Float[np.ndarray, " p"], lanes: Lanes) -> Float[np.ndarray, "n rows nq"]:
+    def paths(
+        self,
+        theta: Float[np.ndarray, " p"],
+        lanes: Lanes,
+        own: Float[np.ndarray, "n u"] | None = None,
+    ) -> Float[np.ndarray, "n rows nq"]:
         """Configurations at the rows of rollouts; not numbers where one did not get to."""
         rows, wanted = lanes.measured.shape[-2], len(self.wanted)
         lifted = self.up is not None and len(theta) > wanted
         lift = theta[wanted] * np.asarray(self.up) if lifted else 0.0
+        v = np.array(lanes.v)
+        if own is not None:
+            v[:, self.unseen] += own
         run = simulate(
             self.mechanism,
             np.asarray(lanes.q) + lift,
-            lanes.v,
+            v,
             until=(rows - 1) / self.rate,
             contacts=self.contacts,
             law=with_values(self.law, list(self.wanted), jnp.asarray(theta[:wanted])),
@@ -66,10 +77,13 @@ class RolloutEngine(eqx.Module):
         return np.asarray(run.q) - lift
 
     def distances(
-        self, theta: Float[np.ndarray, " p"], lanes: Lanes
+        self,
+        theta: Float[np.ndarray, " p"],
+        lanes: Lanes,
+        own: Float[np.ndarray, "n u"] | None = None,
     ) -> Float[np.ndarray, "n rows nv"]:
         """From what was measured; not numbers where a rollout did not get to."""
-        path = self.paths(theta, lanes)
+        path = self.paths(theta, lanes, own)
         return distances_from(self.mechanism, lanes.measured, lanes.roots, path)
 
 
@@ -78,7 +92,10 @@ def make_lanes(
     mechanism: Mechanism,
     q: Float[np.ndarray, "n nq"],
     v: Float[np.ndarray, "n nv"],
+    unseen: tuple[int, ...] = (),
 ) -> Lanes:
     """Rollouts and their starts, ready to be compared."""
     measured = jnp.asarray(rollouts.q)
-    return Lanes(jnp.asarray(q), jnp.asarray(v), measured, distance_roots(mechanism, measured))
+    roots = distance_roots(mechanism, measured)
+    roots = roots.at[..., np.array(unseen, dtype=int)].set(0.0)  # these turns count for nothing
+    return Lanes(jnp.asarray(q), jnp.asarray(v), measured, roots)

@@ -67,7 +67,7 @@ def first_touch(
     """The first row at which a gap is less than `clearance`; the number of rows if none is."""
     n, rows, nq = rollouts.q.shape
     times = np.tile(np.arange(rows) / rollouts.rate, n)
-    gaps = np.asarray(_least_gaps(mechanism, contacts, rollouts.q.reshape(-1, nq), times))
+    gaps = np.asarray(least_gaps(mechanism, contacts, rollouts.q.reshape(-1, nq), times))
     near = (gaps.reshape(n, rows) < clearance) & rollouts.seen
     return np.where(near.any(axis=1), near.argmax(axis=1), rollouts.seen.sum(axis=1))
 
@@ -79,12 +79,14 @@ def approach_speed(
     rows = touch[:, None] - np.array([2, 1])
     q = np.take_along_axis(rollouts.q, rows[..., None], axis=1).reshape(-1, rollouts.q.shape[2])
     times = rows.ravel() / rollouts.rate
-    before, after = np.asarray(_least_gaps(mechanism, contacts, q, times)).reshape(-1, 2).T
+    before, after = np.asarray(least_gaps(mechanism, contacts, q, times)).reshape(-1, 2).T
     return float(np.median(before - after)) * rollouts.rate
 
 
 @quick_jit
-def _least_gaps(mechanism, contacts, q, times):
+def least_gaps(mechanism, contacts, q, times):
+    """The least gap of each configuration."""
+
     def least(q: Array, t: Array) -> Array:
         return jnp.min(contact_places(contacts, world_poses(mechanism, q), t).gap)
 

@@ -18,14 +18,16 @@ from stiction.identify.kinds.rollouts.flight import (
     FlightStart,
     first_touch,
     fit_start,
+    least_gaps,
     scaled,
 )
 from stiction.identify.kinds.rollouts.parameters import PARAMETERS, law_values
-from stiction.identify.kinds.rollouts.record import Rollouts, lengths_of, record
+from stiction.identify.kinds.rollouts.record import Rollouts, lengths_of, record, unseen_turns
 from stiction.identify.kinds.rollouts.rest import Rest, at_rest, levelled, upwards
 from stiction.identify.kinds.rollouts.setup import RolloutSetup
 from stiction.identify.result import Identification, Parameter, parameters
-from stiction.mechanism import Mechanism
+from stiction.mechanism import Mechanism, add_velocity
+from stiction.scenes.scenario import Scenario
 from stiction.surfaces import Contacts
 from stiction.tables import Table
 
@@ -96,6 +98,7 @@ def identify(
         since_touch=problem.since_touch[chosen, :rows],
         loss=setup.loss,
         prior=np.append(np.full(len(setup.wanted), np.inf), prior),
+        spin=setup.spin,
         tell=tell,
     )
     tell("judging the fit")
@@ -125,9 +128,9 @@ def prepare(
     """Read the rollouts, scale them, and find where they begin and touch."""
     from stiction.scenes import Scene
 
-    scene = Scene(setup.scenario, folder)
+    scene = Scene(_with_geoms(setup, folder), folder).as_tree()
     mechanism, contacts, law = scene.mechanism, scene.contacts, scene.law
-    if contacts is None or law is None:
+    if not isinstance(contacts, Contacts) or law is None:
         raise InputError("nothing can touch: set `contact.points`, or give the model a plane")
     recorded = record(tables, setup, mechanism)
     tell("finding the flights")
@@ -154,7 +157,9 @@ def prepare(
         max_events=setup.contact.max_events,
         wanted=tuple(setup.wanted),
         up=None if up is None or not setup.level else jnp.asarray(up),
+        unseen=tuple(unseen_turns(setup, mechanism).tolist()),
     )
+    _check_unseen(engine, rollouts)
     since_touch = np.arange(rollouts.q.shape[1]) - start.touch[:, None]
     horizon = np.inf if setup.horizon is None else setup.horizon * rollouts.rate
     order = np.random.default_rng(setup.seed).permutation(len(rollouts))
@@ -162,7 +167,7 @@ def prepare(
         engine=engine,
         rollouts=rollouts,
         start=start,
-        lanes=make_lanes(rollouts, mechanism, start.q, start.v),
+        lanes=make_lanes(rollouts, mechanism, start.q, start.v, engine.unseen),
         since_touch=since_touch,
         fitted=rollouts.seen & (since_touch >= 0) & (since_touch <= horizon),
         aside=np.isin(np.arange(len(order)), order[: round(setup.kept_aside * len(order))]),
@@ -171,6 +176,48 @@ def prepare(
         corrected=corrected,
         left_out=tuple(n for n in recorded.names if n not in rollouts.names),
     )
+
+
+def _check_unseen(engine: RolloutEngine, rollouts: Rollouts) -> None:
+    """Refuse orientations left open where what touches depends on them."""
+    if not engine.unseen:
+        return
+    turn = np.zeros((len(engine.unseen), engine.mechanism.nv))
+    turn[np.arange(len(turn)), list(engine.unseen)] = 0.7
+    first = jnp.asarray(rollouts.q[0, 0])
+    moved = [add_velocity(engine.mechanism, first, jnp.asarray(t)) for t in turn]
+    gaps = least_gaps(
+        engine.mechanism, engine.contacts, jnp.stack([first, *moved]), jnp.zeros(1 + len(moved))
+    )
+    if float(np.ptp(np.asarray(gaps))) > _EXACT:
+        raise InputError(
+            "`coordinates` must name the columns of an orientation on which it depends what"
+            " touches; only that of a ball about its middle may be left open: give `markers`, a"
+            " `gyro`, or the columns"
+        )
+
+
+def _with_geoms(setup: RolloutSetup, folder: Path) -> Scenario:
+    """The scenario; a body among the points that may touch stands for all its geoms."""
+    from stiction.scenes import Scene
+
+    points = setup.contact.points
+    if not points:
+        return setup.scenario
+    spec = Scene(setup.scenario, folder).spec()
+    own = {x.name for x in [*spec.geoms, *spec.sites]}
+    named: list[str] = []
+    for point in points:
+        body = None if point in own else spec.body(point)
+        names = [point] if body is None else [g.name for g in body.geoms]
+        if not all(names) or not names:
+            raise InputError(
+                f"`contact.points` must name geoms and sites, got the body '{point}', whose geoms"
+                " have no names; name them in the model"
+            )
+        named += names
+    contact = setup.contact.model_copy(update={"points": named})
+    return setup.model_copy(update={"contact": contact}).scenario
 
 
 def _flights(
@@ -215,7 +262,10 @@ def _identification(
 ) -> Identification:
     aside, rollouts, start = problem.aside, problem.rollouts, problem.start
     mechanism = problem.engine.mechanism
-    simulated = problem.engine.paths(found.values, problem.lanes)
+    # Spins that were not seen are known of the rollouts that were fitted alone.
+    own = np.zeros((len(aside), found.own.shape[1]))
+    own[~aside] = found.own
+    simulated = problem.engine.paths(found.values, problem.lanes, own if own.shape[1] else None)
     compared = rollouts.seen & np.isfinite(simulated).all(axis=-1)
     errors = rollout_errors(mechanism, simulated, rollouts.q, compared)
     rms = float(np.sqrt(np.nanmean(found.size**2)))

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from stiction._base.arrays import Bool, Float, Int
 from stiction._base.errors import InputError
 from stiction.identify.columns import even_rate, number, pieces, unit_quaternions
+from stiction.identify.kinds.rollouts.markers import by_markers
 from stiction.identify.kinds.rollouts.setup import RolloutSetup
-from stiction.mechanism import BALL, FREE, SLIDE, Mechanism
+from stiction.mechanism import BALL, FREE, HINGE, SLIDE, Mechanism
 from stiction.tables import Table
 
 _UNEQUAL = 0.01  # of the rate: more than this is another rate
@@ -53,8 +55,8 @@ def record(tables: Sequence[Table], setup: RolloutSetup, mechanism: Mechanism) -
     """The rollouts of all tables: one a table, or those that `start` and `length` cut out."""
     parts, names, rates = [], [], []
     for table in tables:
-        q = _configurations(table, setup, mechanism)
         rates.append(_rate(table, setup))
+        q = configurations(table, setup, mechanism, rates[-1])
         cuts = _cuts(table, setup, len(q))
         hinges = angles_of(mechanism)
         for a, n in cuts:
@@ -105,10 +107,67 @@ def angles_of(mechanism: Mechanism) -> Bool[np.ndarray, " nq"]:
     return angles
 
 
-def _configurations(
-    table: Table, setup: RolloutSetup, mechanism: Mechanism
+def unseen_turns(setup: RolloutSetup, mechanism: Mechanism) -> Int[np.ndarray, " u"]:
+    """Velocities of the turns that were not seen: neither columns, nor markers, nor a gyro."""
+    if setup.markers or setup.gyro or len(setup.coordinates) != mechanism.nq:
+        return np.zeros(0, dtype=int)
+    tree, out = mechanism.tree, []
+    for joint, kind in enumerate(tree.joint_types):
+        first = tree.q_address[joint] + (3 if kind == FREE else 0)
+        if kind in (FREE, BALL) and not setup.coordinates[first]:
+            start = tree.v_address[joint] + (3 if kind == FREE else 0)
+            out += [start, start + 1, start + 2]
+        elif kind == HINGE and not setup.coordinates[first]:
+            out.append(tree.v_address[joint])
+    return np.array(out, dtype=int)
+
+
+def configurations(
+    table: Table, setup: RolloutSetup, mechanism: Mechanism, rate: float
 ) -> Float[np.ndarray, "n nq"]:
-    """The measured q in SI units."""
+    """The measured q in SI units; coordinates that were not seen stand at the model's own."""
+    if setup.markers:
+        return by_markers(table, setup.markers, mechanism)
+    seen = np.array([bool(c) for c in setup.coordinates])
+    if len(seen) != mechanism.nq or seen.all():
+        return _columns(table, setup, mechanism)
+    if np.any(~seen & lengths_of(mechanism)):
+        place = int(np.flatnonzero(~seen & lengths_of(mechanism))[0])
+        raise InputError(
+            f"`coordinates` must name a column for every length, got '' for"
+            f" {mechanism.tree.coordinate_names[place]}; where a body is cannot be left open"
+        )
+    q = np.tile(np.asarray(mechanism.q_reference, dtype=float), (table.rows, 1))
+    lengths = np.flatnonzero(lengths_of(mechanism))
+    q = q[: len(table.column(setup.coordinates[lengths[0]]))]
+    q[:, lengths] = table.vectors([setup.coordinates[i] for i in lengths], "length")
+    for i in np.flatnonzero(seen & angles_of(mechanism)):
+        q[:, i] = table.vectors([setup.coordinates[i]], "angle")[:, 0]
+    if setup.gyro is not None:
+        quaternions = _quaternions_of(mechanism)
+        if len(quaternions) != 1:
+            raise InputError(f"`gyro` needs one body that turns freely, got {len(quaternions)}")
+        rates = table.vectors(setup.gyro, "angle")
+        for a, n in _cuts(table, setup, len(q)):
+            part = slice(a, a + n)
+            q[part, quaternions[0]] = _turned(setup.orientation, rates[part], rate)
+    return q
+
+
+def _turned(start: list[float], rates: Float[np.ndarray, "n 3"], rate: float) -> np.ndarray:
+    """Quaternions from turn rates in the body's axes, by the mean of neighbouring rows."""
+    turn = Rotation.from_quat(start, scalar_first=True)
+    out = [turn]
+    for mean in (rates[1:] + rates[:-1]) / 2 / rate:
+        turn = turn * Rotation.from_rotvec(mean)
+        out.append(turn)
+    q = Rotation.concatenate(out).as_quat(scalar_first=True)
+    flips = np.cumprod(np.append(1.0, np.sign(np.sum(q[1:] * q[:-1], axis=1))))
+    return q * flips[:, None]
+
+
+def _columns(table: Table, setup: RolloutSetup, mechanism: Mechanism) -> Float[np.ndarray, "n nq"]:
+    """All of q from its columns."""
     columns, names = setup.coordinates, mechanism.tree.coordinate_names
     if len(columns) != mechanism.nq:
         raise InputError(

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from stiction.identify.fields import Fraction, Positive, RobustLoss, Setup
+from stiction._base.files import Fields
+from stiction.identify.fields import Columns3, Fraction, Positive, RobustLoss, Setup, Vector3
 from stiction.identify.kinds.rollouts.parameters import PARAMETERS
 from stiction.scenes.scenario import (
     ContactFields,
@@ -14,6 +15,14 @@ from stiction.scenes.scenario import (
     Scenario,
     SolverFields,
 )
+
+
+class Marker(Fields):
+    """A point of a body, and the columns of where it was seen."""
+
+    body: str
+    point: Annotated[Vector3, Field(description="in the body's frame [m]")] = [0.0, 0.0, 0.0]
+    position: Annotated[Columns3, Field(description="in the world")]
 
 
 class RolloutSetup(Setup):
@@ -30,8 +39,23 @@ class RolloutSetup(Setup):
     solver: SolverFields = SolverFields()
     wanted: Annotated[list[str], Field(min_length=1, description="numbers of the contact's law")]
     coordinates: Annotated[
-        list[str], Field(min_length=1, description="columns of the mechanism's q, in its order")
-    ]
+        list[str],
+        Field(description="columns of the mechanism's q, in its order; '' for one not seen"),
+    ] = []
+    markers: Annotated[
+        list[Marker], Field(description="points of bodies that were seen, instead of `coordinates`")
+    ] = []
+    gyro: Annotated[
+        Columns3 | None,
+        Field(description="turn rates of a free body in its own axes, for an orientation not seen"),
+    ] = None
+    orientation: Annotated[
+        list[float],
+        Field(min_length=4, max_length=4, description="w, x, y, z where `gyro` begins"),
+    ] = [1.0, 0.0, 0.0, 0.0]
+    spin: Annotated[
+        Positive, Field(description="usual turn rate at the start where none is seen [rad/s]")
+    ] = 10.0
     time: Annotated[str | None, Field(description="column of evenly spaced times; or `rate`")] = (
         None
     )
@@ -71,6 +95,8 @@ class RolloutSetup(Setup):
             raise ValueError("must have both or neither of 'start' and 'length'")
         if self.time is not None and self.start is not None:
             raise ValueError("must have a 'rate' beside 'start' and 'length'")
+        if bool(self.coordinates) == bool(self.markers):
+            raise ValueError("must have exactly one of 'coordinates' and 'markers'")
         for name in self.wanted:
             if name not in PARAMETERS:
                 raise ValueError(f"must want some of {', '.join(PARAMETERS)}; not '{name}'")
@@ -84,7 +110,9 @@ class RolloutSetup(Setup):
     def columns(self) -> list[str]:
         """All columns that are read."""
         more = (self.time, self.rate, self.start, self.length)
-        return [*self.coordinates, *(c for c in more if isinstance(c, str))]
+        seen = [c for c in self.coordinates if c]
+        seen += [c for m in self.markers for c in m.position] + (self.gyro or [])
+        return [*seen, *(c for c in more if isinstance(c, str))]
 
     @property
     def scenario(self) -> Scenario:

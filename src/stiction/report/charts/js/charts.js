@@ -47,7 +47,7 @@ function axes(panel, last, label) {
 
 /** The data of a panel, as uPlot takes it; of a stack the sums, with the parts kept aside. */
 function table(panel, x) {
-  if (panel.rows) return { data: [[x[0], x[x.length - 1]], [null, null]] };
+  if (panel.rows || panel.values) return { data: [[x[0], x[x.length - 1]], [null, null]] };
   const ys = panel.lines.map((line) => numbers(line.y));
   if (panel.stacked) {
     const sums = [];
@@ -65,7 +65,7 @@ function series(line, i, panel, parts) {
     value: (u, v, s, k) => (parts ? (k == null ? "" : short(parts[i][k])) : short(v)),
   };
   if (line.style === "dots") Object.assign(made, { paths: () => null, points: { show: true, size: 4, fill: () => hue(line.color), width: 0 } });
-  if (line.style === "steps") made.paths = uPlot.paths.stepped({ align: 1 });
+  if (line.style === "steps") Object.assign(made, { paths: uPlot.paths.stepped({ align: 1 }), fill: () => hue(line.color) + "44" });
   if (panel.stacked && i === 0) made.fill = () => hue(line.color) + "88";
   return made;
 }
@@ -91,6 +91,7 @@ function backdrop(u, panel) {
     ctx.fillText(name, left + width - 4, Y(y) - 4);
   }
   for (const x of panel.marks ?? []) stroke([2, 3], [[X(x), top], [X(x), top + height]]);
+  if (panel.values) drawMap(u, panel, panel.x);
   (panel.rows ?? []).forEach(([, spans], i) => {
     const n = panel.rows.length, y = Y(n - i - 0.12), h = Y(n - i - 0.88) - y;
     for (let k = 0; k < spans.length; k += 3) {
@@ -108,16 +109,17 @@ function addPanel(figure, panel, chart, x, last) {
   home.className = "sc-panel";
   if (panel.title) home.append(Object.assign(document.createElement("div"), { className: "sc-title", textContent: panel.title }));
   if (panel.rows) panel.rows = panel.rows.map(([name, spans]) => [name, floats(spans)]);
+  if (panel.values) Object.assign(panel, { x, y: numbers(panel.y), values: floats(panel.values) });
   const { data, parts } = table(panel, x), lines = panel.lines ?? [{ name: "", color: -2, style: "line" }];
   const height = HEIGHT * panel.height + (last ? 30 : 0);
   const [min, max] = whole(chart.label);
   const u = new uPlot({
     width: figure.clientWidth || 300, height: Math.round(height), padding: [6, 10, 0, 0],
-    cursor: { sync: { key: chart.label, setSeries: false }, drag: { x: true, y: false, dist: 5 }, points: { size: 5 }, y: false },
-    legend: { show: !panel.rows && lines.some((l) => l.name), live: true },
+    cursor: { sync: { key: chart.label, setSeries: false }, drag: { x: true, y: false, dist: 5 }, points: { size: 5, show: !panel.values }, y: Boolean(panel.values) },
+    legend: { show: !panel.rows && !panel.values && lines.some((l) => l.name), live: true },
     scales: {
       x: { time: false, min, max, auto: false },
-      y: panel.rows ? { range: [0, panel.rows.length] } : panel.range ? { range: panel.range } : panel.stacked ? { range: (u, a, b) => [Math.min(0, a), b * 1.03 || 1] } : {},
+      y: panel.rows ? { range: [0, panel.rows.length] } : panel.values ? { range: panel.extents[1] } : panel.range ? { range: panel.range } : panel.stacked ? { range: (u, a, b) => [Math.min(0, a), b * 1.03 || 1] } : {},
     },
     axes: axes(panel, last, chart.label),
     series: [{ label: chart.label.replace(/ \[.*/, ""), value: (u, v) => short(v) }, ...lines.map((line, i) => series(line, i, panel, parts))],
@@ -129,6 +131,10 @@ function addPanel(figure, panel, chart, x, last) {
   }, data, home);
   u.label = chart.label;
   all.add(u);
+  if (panel.values) {
+    const read = mapLegend(home, panel, x, chart.label);
+    (u.hooks.setCursor ??= []).push(read);
+  }
   if (panel.rows) {
     const legend = Object.assign(document.createElement("div"), { className: "sc-states" });
     const paint = () => (legend.innerHTML = panel.states.map(([, name, color]) => `<span><i style="background:${hue(color)}"></i>${name}</span>`).join(""));
@@ -189,7 +195,7 @@ window.stictionCharts = {
   mount(figure) {
     const chart = JSON.parse(figure.querySelector("script").textContent), x = numbers(chart.x);
     if (!x.length) return;
-    widen(chart, x);
+    widen(chart, chart.panels[0].extents?.[0] ?? x);
     chart.panels.forEach((panel, i) => addPanel(figure, panel, chart, x, i === chart.panels.length - 1));
     zoom(chart.label, ...whole(chart.label));
   },

@@ -1,0 +1,405 @@
+"""Pairs of parts that may touch: vertices, rims and round shapes on faces, edges that cross, balls.
+
+Of shapes made of few parts all that are near each other become pairs (`pair_all`): MuJoCo tells
+where two shapes are nearest, but not what else would touch next. Of the others those become pairs
+that are at the places that MuJoCo finds (`pair_up`).
+"""
+
+import warp as wp
+
+from .contacts import (
+    BALL_BALL,
+    BALL_LINE,
+    LINE_LINE,
+    NOTHING,
+    POINT_PLANE,
+    RIM_PLANE,
+    ROUND_PLANE,
+    direction_of,
+    place_contact,
+    world_point,
+)
+from .layout import OPEN, TOO_MANY_CONTACTS, Machines
+from .parts import CYLINDER, ELLIPSOID, PARTS, PLANE, Side, in_face, off_edges, to_body, valid
+from .reals import INFINITY, ONE, ZERO, World, get_int, get_quat, put_int, quat, real, vec3
+
+_CROSS = wp.constant(real(1e-3))  # sine of the angle from which on edges cross
+# Sine by which the normal of crossing edges may be beyond the faces beside them: where two faces
+# lie on each other it is on the verge.
+_BESIDE, _MOST_BESIDE = wp.constant(real(0.01)), wp.constant(real(0.5))
+_DEEP = wp.constant(real(1e-4))  # what is deeper is on the other side of its face [m]
+_MOST = wp.constant(1500)  # combinations of parts that are gone through
+
+
+@wp.func
+def facing(n: vec3):
+    """A turn whose z-axis is n."""
+    if n[2] < -ONE + real(1e-12):
+        return quat(ONE, ZERO, ZERO, ZERO)
+    return wp.normalize(quat(-n[1], n[0], ZERO, ONE + n[2]))
+
+
+@wp.func
+def is_there(m: Machines, i: int, kind: int, a: Side, part: int, b: Side, other: int):
+    same = m[0].pairs.kind[i] == kind and m[0].pairs.geoms[i][0] == a.geom
+    same = same and m[0].pairs.geoms[i][1] == b.geom
+    return same and m[0].pairs.parts[i][0] == part and m[0].pairs.parts[i][1] == other
+
+
+@wp.func
+def place_for(m: Machines, s: World, kind: int, a: Side, part: int, b: Side, other: int):
+    """The place of a pair in the list: the one that it has, or a free one, which is marked 2."""
+    free = int(-1)
+    for i in range(m[0].shapes.first_pair, m[0].pairs.count):
+        if is_there(m, i, kind, a, part, b, other):
+            if get_int(s, m[0].c.mark + i) == 0:
+                put_int(s, m[0].c.mark + i, 1)
+            return -1
+        if free < 0 and m[0].pairs.kind[i] == NOTHING:
+            free = i
+    if free < 0:
+        put_int(s, m[0].z.status, TOO_MANY_CONTACTS)
+        return -1
+    m[0].pairs.kind[free] = kind
+    m[0].pairs.first[free] = a.body
+    m[0].pairs.second[free] = b.body
+    m[0].pairs.geoms[free] = wp.vec2i(a.geom, b.geom)
+    m[0].pairs.parts[free] = wp.vec2i(part, other)
+    m[0].pairs.motion[free] = m[0].shapes.motion[b.geom]
+    put_int(s, m[0].c.mode + free, OPEN)
+    put_int(s, m[0].c.mark + free, 2)
+    return free
+
+
+@wp.func
+def judge_pair(m: Machines, s: World, i: int, t: real):
+    """Leave a new pair out again if it is not valid."""
+    here = place_contact(m, s, i, t)
+    if valid(m, s, i, t, here) < ZERO or not (here.gap > -INFINITY):
+        m[0].pairs.kind[i] = NOTHING
+        put_int(s, m[0].c.mark + i, 0)
+        return 0
+    return 1
+
+
+@wp.func
+def on_face(m: Machines, s: World, a: Side, b: Side, t: real):
+    """The vertex, rim or round shape of a on the face of b; how many pairs there are now."""
+    kind = int(POINT_PLANE)
+    part = a.vertex
+    point = a.point
+    axes = vec3()
+    reach = real(0.0)
+    turn = quat(ZERO, ZERO, ZERO, ONE)
+    if a.vertex >= 0:
+        point = m[0].shapes.vertex[a.vertex]
+        if a.radius > ZERO:
+            kind = int(ROUND_PLANE)
+            axes = vec3(a.radius, a.radius, a.radius)
+    elif a.family == ELLIPSOID:
+        kind = int(ROUND_PLANE)
+        point = m[0].shapes.position[a.geom]
+        axes = m[0].shapes.size[a.geom]
+        turn = m[0].shapes.rotation[a.geom]
+    elif a.family == CYLINDER and a.rim != 0:
+        kind = int(RIM_PLANE)
+        e = m[0].shapes.edge[m[0].shapes.first_edge[a.geom]]
+        p = m[0].shapes.vertex[e[0]]
+        q = m[0].shapes.vertex[e[1]]
+        point = p
+        if a.rim > 0:
+            point = q
+        part = a.rim
+        axes = wp.normalize(q - p)
+        reach = a.radius
+    elif a.family == CYLINDER and a.face >= 0:  # an end stands flat: on points of its rim
+        part = -2 - angle_of(m, a)
+    else:
+        return 0
+    i = place_for(m, s, kind, a, part, b, b.face)
+    if i < 0:
+        return 1
+    m[0].pairs.point[i] = point
+    m[0].pairs.axes[i] = axes
+    m[0].pairs.turn[i] = turn
+    m[0].pairs.reach[i] = reach
+    m[0].pairs.on[i] = m[0].shapes.middle[b.face]
+    m[0].pairs.facing[i] = facing(m[0].shapes.normal[b.face])
+    return judge_pair(m, s, i, t)
+
+
+@wp.func
+def angle_of(m: Machines, a: Side):
+    """Which of 64 sectors of its rim a point of a flat end is in."""
+    local = wp.quat_rotate_inv(m[0].shapes.rotation[a.geom], a.point - m[0].shapes.position[a.geom])
+    return int(
+        wp.floor((wp.atan2(local[1], local[0]) / real(6.283185307179586) + ONE) * real(64.0))
+    )
+
+
+@wp.func
+def cross(m: Machines, s: World, a: Side, ea: int, b: Side, eb: int, sign: real, t: real):
+    """The pair of two edges, whose normal from b to a is the cross product of their directions
+    times a sign.
+    """
+    i = place_for(m, s, LINE_LINE, a, ea, b, eb)
+    if i < 0:
+        return 1
+    p = m[0].shapes.vertex[m[0].shapes.edge[ea][0]]
+    q = m[0].shapes.vertex[m[0].shapes.edge[eb][0]]
+    m[0].pairs.point[i] = p
+    m[0].pairs.axes[i] = wp.normalize(m[0].shapes.vertex[m[0].shapes.edge[ea][1]] - p) * sign
+    m[0].pairs.reach[i] = a.radius
+    m[0].pairs.on[i] = q
+    m[0].pairs.along[i] = wp.normalize(m[0].shapes.vertex[m[0].shapes.edge[eb][1]] - q)
+    m[0].pairs.radius[i] = b.radius
+    return judge_pair(m, s, i, t)
+
+
+@wp.func
+def edge_direction(m: Machines, s: World, a: Side, e: int):
+    """Of an edge, in the world."""
+    ends = m[0].shapes.edge[e]
+    along = m[0].shapes.vertex[ends[1]] - m[0].shapes.vertex[ends[0]]
+    return direction_of(m, s, a.body, wp.normalize(along))
+
+
+@wp.func
+def cross_edges(m: Machines, s: World, a: Side, b: Side, n: vec3, t: real):
+    """Edges of a that cross edges of b, where n points from b to a."""
+    made = int(0)
+    for j in range(a.n_edges):
+        for l in range(b.n_edges):
+            c = wp.cross(edge_direction(m, s, a, a.edges[j]), edge_direction(m, s, b, b.edges[l]))
+            along = wp.dot(c, n)
+            if wp.length(c) > _CROSS and wp.length(c - n * along) < _BESIDE * wp.length(c):
+                made += cross(m, s, a, a.edges[j], b, b.edges[l], wp.sign(along), t)
+    return made
+
+
+@wp.func
+def round_on_sharp(m: Machines, s: World, a: Side, b: Side, t: real):
+    """The vertex of a, which is a ball, against edges of b; then against a vertex."""
+    made = int(0)
+    if a.vertex < 0 or a.radius + b.radius <= ZERO:
+        return made
+    for l in range(b.n_edges):
+        e = m[0].shapes.edge[b.edges[l]]
+        i = place_for(m, s, BALL_LINE, a, a.vertex, b, b.edges[l])
+        if i < 0:
+            made += 1
+        else:
+            p = m[0].shapes.vertex[e[0]]
+            m[0].pairs.point[i] = m[0].shapes.vertex[a.vertex]
+            m[0].pairs.axes[i] = vec3(a.radius, ZERO, ZERO)
+            m[0].pairs.on[i] = p
+            m[0].pairs.along[i] = wp.normalize(m[0].shapes.vertex[e[1]] - p)
+            m[0].pairs.radius[i] = b.radius
+            made += judge_pair(m, s, i, t)
+    return made
+
+
+@wp.func
+def balls(m: Machines, s: World, a: Side, b: Side, t: real):
+    if a.vertex < 0 or b.vertex < 0 or a.radius + b.radius <= ZERO:
+        return 0
+    i = place_for(m, s, BALL_BALL, a, a.vertex, b, b.vertex)
+    if i < 0:
+        return 1
+    m[0].pairs.point[i] = m[0].shapes.vertex[a.vertex]
+    m[0].pairs.axes[i] = vec3(a.radius, ZERO, ZERO)
+    m[0].pairs.on[i] = m[0].shapes.vertex[b.vertex]
+    m[0].pairs.radius[i] = b.radius
+    return judge_pair(m, s, i, t)
+
+
+@wp.func
+def stay_with(m: Machines, s: World, a: Side, b: Side, t: real):
+    """Where nothing better is known: a point of a on a plane that stays with b."""
+    i = place_for(m, s, POINT_PLANE, a, -64, b, -1)
+    if i >= 0:
+        m[0].pairs.point[i] = a.point
+        m[0].pairs.on[i] = b.point
+        m[0].pairs.facing[i] = facing(b.out)
+
+
+@wp.func
+def pair_up(m: Machines, s: World, a: Side, b: Side, n: vec3, t: real):
+    """All pairs of parts that meet at one place. The normal n points from b to a."""
+    made = int(0)
+    if b.face >= 0:
+        made += on_face(m, s, a, b, t)
+    if a.face >= 0:
+        made += on_face(m, s, b, a, t)
+    made += cross_edges(m, s, a, b, n, t)
+    if made == 0:
+        made += round_on_sharp(m, s, a, b, t)
+        made += round_on_sharp(m, s, b, a, t)
+    if made == 0:
+        made += balls(m, s, a, b, t)
+    if made == 0:
+        stay_with(m, s, a, b, t)
+
+
+# All parts of two shapes.
+
+
+@wp.func
+def is_of_parts(m: Machines, geom: int):
+    family = m[0].shapes.family[geom]
+    return family == PARTS or family == PLANE
+
+
+@wp.func
+def count_parts(first: wp.array(dtype=int), geom: int):
+    return first[geom + 1] - first[geom]
+
+
+@wp.func
+def has_few_parts(m: Machines, one: int, two: int):
+    """Whether all combinations of the parts of two geoms can be gone through."""
+    if not is_of_parts(m, one) or not is_of_parts(m, two):
+        return False
+    vertices = m[0].shapes.first_vertex
+    faces = m[0].shapes.first_face
+    edges = m[0].shapes.first_edge
+    total = count_parts(vertices, one) * count_parts(faces, two)
+    total += count_parts(vertices, two) * count_parts(faces, one)
+    total += count_parts(edges, one) * count_parts(edges, two)
+    return total <= _MOST
+
+
+@wp.func
+def whole_side(m: Machines, geom: int):
+    """A geom of which no part is chosen yet."""
+    a = Side()
+    a.geom = geom
+    a.body = m[0].shapes.body[geom]
+    a.family = m[0].shapes.family[geom]
+    a.radius = m[0].shapes.size[geom][0] * real(m[0].shapes.rounded[geom])
+    a.vertex = -1
+    a.face = -1
+    return a
+
+
+@wp.func
+def beside(m: Machines, a: Side, b: Side, margin: real):
+    """Sine by which a part may be from being the nearest: it may turn on the way."""
+    size = wp.min(m[0].shapes.bound[a.geom], m[0].shapes.bound[b.geom])
+    if a.family == PLANE:
+        size = m[0].shapes.bound[b.geom]
+    elif b.family == PLANE:
+        size = m[0].shapes.bound[a.geom]
+    return wp.min(_BESIDE + margin / size, _MOST_BESIDE)
+
+
+@wp.func
+def all_on_faces(m: Machines, s: World, one: Side, two: Side, margin: real, shift: vec3, t: real):
+    """Vertices of one that are near faces of the other, which is shifted by what it has moved.
+
+    Only those whose edges lead away from the face: a corner that lies at the end of a face, flush
+    with it, is not on it.
+    """
+    a = one
+    b = two
+    slack = beside(m, a, b, margin)
+    for v in range(m[0].shapes.first_vertex[a.geom], m[0].shapes.first_vertex[a.geom + 1]):
+        point = world_point(m, s, a.body, m[0].shapes.vertex[v]) - shift
+        y = to_body(m, s, b.body, point)
+        for f in range(m[0].shapes.first_face[b.geom], m[0].shapes.first_face[b.geom + 1]):
+            gap = wp.dot(m[0].shapes.normal[f], y - m[0].shapes.middle[f]) - a.radius
+            if gap > -_DEEP and gap < margin:
+                out = -direction_of(m, s, b.body, m[0].shapes.normal[f])
+                out = wp.quat_rotate_inv(get_quat(s, m[0].at.rotation + 4 * a.body), out)
+                leads_away = off_edges(m, v, a.geom, out) >= -slack
+                if leads_away and (b.family == PLANE or in_face(m, f, y) > -_DEEP):
+                    a.vertex = v
+                    b.face = f
+                    on_face(m, s, a, b, t)
+
+
+@wp.func
+def is_beside(m: Machines, s: World, a: Side, e: int, out: vec3, slack: real):
+    """Whether a direction from an edge is between the normals of the faces beside it."""
+    one = direction_of(m, s, a.body, m[0].shapes.into_one[e])
+    other = direction_of(m, s, a.body, m[0].shapes.into_other[e])
+    return wp.dot(one, out) <= slack and wp.dot(other, out) <= slack
+
+
+@wp.func
+def all_crossings(m: Machines, s: World, a: Side, b: Side, margin: real, t: real):
+    """Edges of a that cross edges of b near them."""
+    slack = beside(m, a, b, margin)
+    for ea in range(m[0].shapes.first_edge[a.geom], m[0].shapes.first_edge[a.geom + 1]):
+        p = world_point(m, s, a.body, m[0].shapes.vertex[m[0].shapes.edge[ea][0]])
+        u = edge_direction(m, s, a, ea)
+        for eb in range(m[0].shapes.first_edge[b.geom], m[0].shapes.first_edge[b.geom + 1]):
+            c = wp.cross(u, edge_direction(m, s, b, eb))
+            if wp.length(c) > _CROSS:
+                q = world_point(m, s, b.body, m[0].shapes.vertex[m[0].shapes.edge[eb][0]])
+                n = wp.normalize(c)
+                inward = m[0].shapes.into_one[eb] + m[0].shapes.into_other[eb]
+                inward = direction_of(m, s, b.body, inward)
+                sign = real(1.0)
+                if b.radius > ZERO or a.radius > ZERO:
+                    sign = wp.sign(wp.dot(p - q, n))
+                elif wp.dot(inward, n) > ZERO:
+                    sign = real(-1.0)
+                n = n * sign
+                gap = wp.dot(p - q, n) - a.radius - b.radius
+                near = gap > -_DEEP and gap < margin
+                near = near and is_beside(m, s, a, ea, -n, slack)
+                if near and is_beside(m, s, b, eb, n, slack):
+                    cross(m, s, a, ea, b, eb, sign, t)
+
+
+@wp.func
+def all_balls(m: Machines, s: World, one: Side, two: Side, margin: real, t: real):
+    """Vertices of one near edges of the other, where one of them is round; `valid` tells which are
+    nearest.
+    """
+    a = one
+    b = two
+    for v in range(m[0].shapes.first_vertex[a.geom], m[0].shapes.first_vertex[a.geom + 1]):
+        a.vertex = v
+        for e in range(m[0].shapes.first_edge[b.geom], m[0].shapes.first_edge[b.geom + 1]):
+            b.n_edges = 1
+            b.edges[0] = e
+            round_on_sharp(m, s, a, b, t)
+
+
+@wp.func
+def all_vertices(m: Machines, s: World, one: Side, two: Side, t: real):
+    """Vertices of two geoms, one of them round."""
+    a = one
+    b = two
+    for v in range(m[0].shapes.first_vertex[a.geom], m[0].shapes.first_vertex[a.geom + 1]):
+        for w in range(m[0].shapes.first_vertex[b.geom], m[0].shapes.first_vertex[b.geom + 1]):
+            a.vertex = v
+            b.vertex = w
+            balls(m, s, a, b, t)
+
+
+@wp.func
+def pair_all(
+    m: Machines,
+    s: World,
+    one: int,
+    two: int,
+    margin: real,
+    shift_one: vec3,
+    shift_two: vec3,
+    t: real,
+):
+    """All parts of two geoms that are near each other; the shifts are those of moving ground."""
+    a = whole_side(m, one)
+    b = whole_side(m, two)
+    all_on_faces(m, s, a, b, margin, shift_two, t)
+    all_on_faces(m, s, b, a, margin, shift_one, t)
+    if a.family == PLANE or b.family == PLANE:
+        return
+    all_crossings(m, s, a, b, margin, t)
+    if a.radius + b.radius > ZERO:
+        all_balls(m, s, a, b, margin, t)
+        all_balls(m, s, b, a, margin, t)
+        all_vertices(m, s, a, b, t)

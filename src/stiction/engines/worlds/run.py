@@ -1,0 +1,138 @@
+"""Runs of worlds: MuJoCo's model, the laws of contact, and what came of them."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from stiction._base.errors import InputError
+from stiction.control import HarmonicControl, PhasedControl
+from stiction.control.switching import plain_of
+from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Run
+from stiction.engines.given import Extent, Given
+from stiction.engines.hybrid import Hybrid
+from stiction.engines.outside import go_with_control
+from stiction.engines.result import Trajectory
+from stiction.engines.room import require_memory
+from stiction.engines.tableaus import stages_of
+from stiction.engines.tolerances import INSIDE
+from stiction.engines.worlds.found import SlotCount, told
+from stiction.engines.worlds.laws import give_laws, law_table
+from stiction.engines.worlds.machine import Extras, make_design
+from stiction.engines.worlds.model import model_of
+from stiction.engines.worlds.start import widen_limits
+from stiction.mechanism import Mechanism
+from stiction.surfaces import WorldContacts, still_planes
+
+_HYBRID = (
+    "restitution", "mu_static", "mu_dynamic", "rest_speed", "stribeck_speed", "stribeck_exponent",
+)  # fmt: skip
+
+
+def require_world_law(law: Any) -> None:
+    """Refuse laws that worlds do not have."""
+    if not isinstance(law, Hybrid):
+        raise InputError(
+            f"`law` must be Hybrid where contacts are found on the way, got {type(law).__name__};"
+            " for other laws give `stiction.find_contacts`"
+        )
+
+
+def carry_out_worlds(given: Given, extent: Extent) -> Trajectory:
+    """One run, or the runs of a batch, one after the other."""
+    batch = given.until.shape
+    if batch == ():
+        return _carry_out(given, extent)
+    raise InputError(
+        "a batch cannot find its contacts on the way; call `simulate` for each state, or use"
+        " `stiction.study`"
+    )
+
+
+def _carry_out(given: Given, extent: Extent) -> Trajectory:
+    from stiction.engines.by_core import trajectory_of
+
+    contacts: WorldContacts = given.contacts
+    mechanism, law = given.mechanism, given.law
+    commands = plain_of(given.control)
+    outside = not isinstance(commands, HarmonicControl | PhasedControl)
+    model = model_of(mechanism, contacts)
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = np.asarray(given.q), np.asarray(given.v)
+    widen_limits(model, data)
+    extras = Extras(
+        control=None if outside else commands,
+        guards=_n_guards(given) if outside else 0,
+        mechanism=mechanism,
+        contacts=contacts.points,
+        planes=contacts.planes,
+        plane_geoms=tuple(int(g) for g in still_planes(mechanism)),
+    )
+    stages = stages_of(given.solver.method, False)
+    world = make_design(model, data, room=contacts.room, stages=stages, extras=extras)
+    design = world.blueprint
+    events = extent.max_events if extent.events else 0
+    places = design.machine.pairs.count * design.core.layout.PLACE_NUMBERS
+    sizes = (
+        extent.samples * (design.sample_size + places),
+        events * (design.event_size + places),
+    )
+    require_memory(1, design.numbers.size, *sizes, design.machine.pairs.count)
+    run = Run(design, 1, np.array([float(given.until)]), extent.samples, events)
+    run.options.max_events, run.options.max_steps = extent.max_events, given.solver.max_steps
+    run.options.deepest = INSIDE.double
+    run.record_places()
+    run.integrate(given.solver.method, float(given.solver.rtol), float(given.solver.atol))
+    _collide_by(run, law, contacts, mechanism)
+    _start(run, data)
+    kernel = design.core.machine.run
+    if outside:
+        go_with_control(run, kernel, given.control)
+    else:
+        run.go(kernel)
+    done = trajectory_of(run, SlotCount(design.machine.pairs.count), extent, (), False)
+    run.let_go()
+    return told(done, run, world, model, mechanism, contacts)
+
+
+def _n_guards(given: Given) -> int:
+    from stiction.engines.by_core import n_guards
+
+    return n_guards(given.control, given.mechanism, given.contacts.room)
+
+
+def _collide_by(run: Run, law: Hybrid, contacts: WorldContacts, mechanism: Mechanism) -> None:
+    """What collisions do."""
+    o, a = run.options, run.design.arrays
+    o.impact, o.energy_method = IMPACTS.index(law.impact), ENERGY_METHODS.index(law.energy_method)
+    o.energetic = a.real(np.ravel(np.asarray(law.energetic)))
+    o.sequence, o.sides = int(law.sequence), 8
+    numbers = [np.asarray(getattr(law, name), float) for name in _HYBRID]
+    usual = [float(np.ravel(x)[0]) for x in numbers]
+    count = 0 if contacts.points is None else contacts.points.count
+    for name, value in zip(_HYBRID, numbers, strict=True):
+        if value.shape not in ((), (count,)):
+            raise InputError(
+                f"`contact.{name}` must be one number where contacts are found on the way, got"
+                f" shape {value.shape}; say what differs by geom in `contacts.numbers`"
+            )
+    points = np.stack([np.broadcast_to(x, (count,)) for x in numbers], axis=-1)
+    by_geom: dict[int, dict[int, float]] = {}
+    for name, field, value in contacts.numbers:
+        geom = mechanism.shapes.names.index(name)
+        by_geom.setdefault(geom, {})[_HYBRID.index(field)] = value
+    run.law = law_table(run.design, usual, points)
+    give_laws(run.design, usual, by_geom, own_friction=contacts.own_friction)
+
+
+def _start(run: Run, data: mujoco.MjData) -> None:
+    """Every world at its start; it looks around first."""
+    M = run.design.machine
+    run.start(data.qpos[None].copy(), data.qvel[None].copy())
+    x, k = run.x.numpy()[0], run.k.numpy()[0]
+    if M.shapes.count:
+        k[M.z.phase], k[M.z.anew] = run.design.core.layout.LOOK, 1
+        x[M.z.looked] = -1.0
+    if M.outer.na:
+        end = M.z.y + M.z.n
+        x[end - M.outer.na : end] = data.act
