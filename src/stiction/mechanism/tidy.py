@@ -178,7 +178,8 @@ def _put_inertia_aside(spec: mujoco.MjSpec, body: Any, tidied: Tidied) -> None:
     tidied.inertials[body.name] = given
     body.explicitinertial = True
     body.mass = 1.0
-    body.ipos = np.zeros(3)
+    # Off the body's origin: else the compiler takes shortcuts that hold for no other inertia.
+    body.ipos = np.ones(3)
     body.iquat = np.array([1.0, 0, 0, 0])
     body.ialt.type = mujoco.mjtOrientation.mjORIENTATION_QUAT
     body.fullinertia = np.array([np.nan, 0, 0, 0, 0, 0])
