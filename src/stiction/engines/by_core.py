@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from stiction._base.errors import InputError
 from stiction.control import AbstractSwitchingControl, HarmonicControl, PhasedControl
 from stiction.control.switching import plain_of
 from stiction.engines.assemble import design_of
@@ -54,6 +55,11 @@ def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, 
     end = np.array(given.until, float).reshape(lanes)
     commands = plain_of(control)
     outside = not isinstance(commands, HarmonicControl | PhasedControl)
+    if outside and extent.device != "cpu":
+        raise InputError(
+            "`device` must be cpu: `control` is a Python function, which a GPU cannot ask; commands"
+            " of `stiction.control` (constant, harmonic, phased) go there"
+        )
     soft = law is None or isinstance(law, Compliant)
     extent = extent if contacts is not None else extent._replace(events=False)
     solver = given.solver
@@ -68,6 +74,7 @@ def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, 
         soft=soft,
         unknowns=_unknowns(law, contacts),
         single=given.q.dtype == np.float32,
+        device=extent.device,
     )
     if isinstance(law, Stepping):
         require_few_steps(float(end.max()), float(np.min(np.asarray(law.dt))))

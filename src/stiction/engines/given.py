@@ -18,11 +18,12 @@ class Given(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """How much of a run is recorded. Static: it shapes what comes out."""
+    """How much of a run is recorded, and where it runs. Static: it shapes what comes out."""
 
     samples: int  # 2 for the ends only
     events: bool  # whether the list of events is wanted
     max_events: int
+    device: str = "cpu"  # as Warp names it
 
 
 def unchecked(kind: type, **fields: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import warp as wp
 
 from stiction._base.arrays import Array, ArrayLike, Float, Real, ScalarLike, is_traced
 from stiction._base.checks import known, to_float
@@ -29,6 +30,7 @@ from stiction.surfaces import Contacts, WorldContacts
 
 # What rigid contacts may be integrated by: explicit methods.
 _RIGID = ("auto", "tsit5", "dopri5", "dopri8")
+DEVICES = ("cpu", "gpu")
 
 
 def simulate(
@@ -44,6 +46,7 @@ def simulate(
     solver: Solver | None = None,
     max_events: int = 1000,
     keep_events: bool = True,
+    device: str = "cpu",
     throw: bool = True,
 ) -> Trajectory:
     """The motion from the state (q, v) over `until` seconds.
@@ -72,6 +75,8 @@ def simulate(
         solver: Method and tolerances; by default 1e-8, with compliant contacts 1e-10.
         max_events: Events after which the run ends with a result code.
         keep_events: Whether the list of events is kept; without it a batch needs less memory.
+        device: What computes the motion: "cpu", or "gpu" for batches of thousands on an NVIDIA GPU.
+            Derivatives are taken where JAX runs.
         throw: Raise a `RunError` if the run fails (outside `jit`); otherwise see `result`.
     """
     q, v = _state(q), _state(v)
@@ -108,7 +113,7 @@ def simulate(
     control = with_own_numbers(control, q, v, contacts)
     acts = None if contacts is None else law
     given = Given(mechanism, contacts, control, solver, q, v, end, acts)
-    extent = Extent(samples, keep_events, max_events)
+    extent = Extent(samples, keep_events, max_events, _device(device, contacts))
     if is_traced(given):
         if isinstance(contacts, WorldContacts):
             raise InputError(
@@ -121,6 +126,24 @@ def simulate(
         origin = replace(origin, contacts=done.origin.contacts)
     object.__setattr__(done, "origin", origin)
     return Trajectory.check(done) if throw else done
+
+
+def _device(name: str, contacts: Any) -> str:
+    """The device as Warp names it; refused if it is not there."""
+    if name not in DEVICES:
+        raise unknown("`device`", name, DEVICES)
+    if name == "cpu":
+        return name
+    if isinstance(contacts, WorldContacts):
+        raise InputError(
+            "`device` must be cpu: contacts found on the way are found by MuJoCo there"
+        )
+    if not wp.is_cuda_available():
+        raise InputError(
+            "`device` gpu needs an NVIDIA GPU, and this machine shows none; leave it out to use"
+            " the processor"
+        )
+    return "cuda:0"
 
 
 def _spread(x: Any, batch: tuple[int, ...], own: int) -> Any:

@@ -134,6 +134,9 @@ def check_mujoco(contact: CompliantContact, translation: Translation) -> DropChe
     """Drop a ball in MuJoCo, without gravity (the law itself) and with it."""
     import mujoco
 
+    from stiction._base.mujoco_warnings import hear_mujoco
+
+    hear_mujoco()
     dt = translation.parameters["timestep"]
     attributes = {k: join(translation.parameters[k]) for k in ("solref", "solimp", "friction")}
     geom = " ".join(f'{k}="{v}"' for k, v in attributes.items()) + ' condim="3"'

@@ -18,10 +18,13 @@ import numpy as np
 
 from stiction._base.arrays import Array, Float
 from stiction._base.errors import unknown
+from stiction._base.mujoco_warnings import hear_mujoco
 from stiction.mechanism.tree import Tree
 
 if TYPE_CHECKING:
     from stiction.mechanism.summary import Summary
+
+hear_mujoco()  # whoever loads a model comes by here
 
 
 class Joints(eqx.Module):

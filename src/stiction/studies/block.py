@@ -5,7 +5,6 @@ start, the duration and the numbers of the law; cases that differ in more are ru
 lane of a call is computed on its own, so that a case comes out the same to the bit in any company.
 """
 
-import inspect
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 
 from stiction._base.errors import InputError, unknown
 from stiction.engines import RESULTS, Hybrid, Trajectory, simulate
+from stiction.engines.simulation import DEVICES
 from stiction.engines.tolerances import INSIDE
 from stiction.scenes import Scene, law_of
 from stiction.studies.subject import in_words
@@ -30,7 +30,6 @@ LANES = ("start.q", "start.v", "until", *(f"contact.{name}" for name in _OF_LAW)
 _EVENTS = 128  # that a lane has room for at first; more are rarely needed, and room takes time
 _MEMORY = {"cpu": 64e6, "gpu": 4e9}  # bytes of events and samples in one call
 _MOST_LANES = {"cpu": 4096, "gpu": 2**17}
-DEVICES = tuple(_MEMORY)
 _LOOKS = 51  # samples of a run that are looked over where pairs may touch that are not treated
 _USED_UP = str(RESULTS[RESULTS.events_used_up])
 
@@ -93,8 +92,6 @@ def require_device(device: str, scene: Scene, varied: Collection[str]) -> None:
             "`--device` gpu needs an NVIDIA GPU, and this machine shows none; leave it out to use"
             " the processors"
         )
-    if "device" not in inspect.signature(simulate).parameters:
-        raise InputError("`--device` must be cpu: the engines of this version know no other")
     if other := sorted(set(varied) - set(LANES)):
         raise InputError(
             f"`{other[0]}` makes every case another program, which `--device` gpu does not run;"
@@ -143,7 +140,6 @@ def _run(
 
 def _call(scene: Scene, cases: Sequence[Scene], samples: int, room: int, device: str) -> Trajectory:
     """Cases of one shape in one call, with room for so many events each."""
-    where: Any = {} if device == "cpu" else {"device": device}
     q, v = (np.array(x) for x in zip(*(_state(scene, case) for case in cases), strict=True))
     return simulate(
         scene.mechanism,
@@ -156,8 +152,8 @@ def _call(scene: Scene, cases: Sequence[Scene], samples: int, room: int, device:
         samples=_samples(scene, samples),
         solver=scene.solver,
         max_events=room,
+        device=device,
         throw=False,
-        **where,
     )
 
 
