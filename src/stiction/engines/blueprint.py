@@ -6,6 +6,7 @@ start and the time. Nothing here needs JAX.
 """
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -207,18 +208,34 @@ class Run:
         """Every world at its start."""
         d, M, a = self.design, self.design.machine, self.design.arrays
         lay = d.core.layout
-        x = np.zeros((self.batch, d.numbers.size), a.reals.numpy_type)
-        k = np.zeros((self.batch, d.wholes.size), np.int32)
         for at in d.quaternions:
             q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
-        for first, value in ((M.at.q, q), (M.at.v, v), (M.fixed.q, q), (M.fixed.v, v)):
-            x[:, first : first + value.shape[1]] = value
-        x[:, M.z.stride] = np.minimum(1e-4, self.until)
-        x[:, M.z.longest] = x[:, M.z.stop] = _EVER
-        k[:, M.z.phase] = lay.BEGIN
-        k[:, M.z.target] = -1
-        k[:, M.soft.implicit] = int(self.options.method == 1)
-        self.x, self.k = a.rows(x), a.rows(k)
+        ever = np.full((self.batch, 1), _EVER)
+        numbers = {
+            M.at.q: q,
+            M.at.v: v,
+            M.fixed.q: q,
+            M.fixed.v: v,
+            M.z.stride: np.minimum(1e-4, self.until)[:, None],
+            M.z.longest: ever,
+            M.z.stop: ever,
+        }
+        wholes = {
+            M.z.phase: int(lay.BEGIN),
+            M.z.target: -1,
+            M.soft.implicit: int(self.options.method == 1),
+        }
+        filled = {at: np.full((self.batch, 1), value) for at, value in wholes.items()}
+        self.x = a.worlds(self.batch, d.numbers.size, a.reals.real, numbers)
+        self.k = a.worlds(self.batch, d.wholes.size, wp.int32, filled)
+
+    def numbers(self, first: int, count: int = 1) -> np.ndarray:
+        """Some of the numbers of every world."""
+        return self.design.arrays.columns(self.x, first, count)
+
+    def wholes(self, first: int, count: int = 1) -> np.ndarray:
+        """Some of the whole numbers of every world."""
+        return self.design.arrays.columns(self.k, first, count)
 
     def record_places(self) -> None:
         """Where contacts are, at every sample and event."""
@@ -249,13 +266,19 @@ class Run:
 
     def go(self, kernel: Any, passes: int = 2**31 - 1) -> None:
         """So many passes, or steps, of every world that has not ended."""
+        self.prepare(kernel, passes)()
+
+    def prepare(self, kernel: Any, passes: int) -> Callable[[], None]:
+        """A function that makes so many passes, to be called again and again."""
         load_kernel(kernel, self.design.device)
-        wp.launch(
+        launch = wp.launch(
             kernel,
             dim=self.batch,
             inputs=[self.hand_over(), self.x, self.k, passes],
             device=self.design.device,
+            record_cmd=True,
         )
+        return launch.launch
 
 
 _made: dict[Any, Any] = {}

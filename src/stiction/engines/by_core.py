@@ -49,27 +49,39 @@ def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, 
     """A run with known numbers, and the impulses of its fixed steps, so many of them."""
     if isinstance(given.contacts, WorldContacts):
         return to_jax(carry_out_worlds(given, extent)), np.zeros(0)
-    mechanism, contacts, law, control = given.mechanism, given.contacts, given.law, given.control
-    batch = given.until.shape
-    lanes = int(np.prod(batch))
+    contacts, batch = given.contacts, given.until.shape
+    run, kernel = set_up(given, extent, room)
+    start_at(run, given)
+    if _own_commands(given.control) is None:
+        go_with_control(run, kernel, given.control)
+    else:
+        run.go(kernel)
+    run.let_go()
+    extent = _recorded(given, extent)
+    done = to_jax(trajectory_of(run, contacts, extent, batch, isinstance(given.law, Stepping)))
+    return done, run.impulses.numpy().reshape(*batch, *run.impulses.shape[1:])
+
+
+def set_up(given: Given, extent: Extent, room: int = 0) -> tuple[Run, Any]:
+    """A run that has not started, and the kernel that carries it out."""
+    mechanism, contacts, law = given.mechanism, given.contacts, given.law
+    lanes = int(np.prod(given.until.shape))
     end = np.array(given.until, float).reshape(lanes)
-    commands = plain_of(control)
-    outside = not isinstance(commands, HarmonicControl | PhasedControl)
-    if outside and extent.device != "cpu":
+    commands = _own_commands(given.control)
+    if commands is None and extent.device != "cpu":
         raise InputError(
             "`device` must be cpu: `control` is a Python function, which a GPU cannot ask; commands"
             " of `stiction.control` (constant, harmonic, phased) go there"
         )
     soft = law is None or isinstance(law, Compliant)
-    extent = extent if contacts is not None else extent._replace(events=False)
+    extent = _recorded(given, extent)
     solver = given.solver
+    n = 0 if contacts is None else contacts.count
     design = design_of(
         mechanism,
         contacts,
-        None if outside else commands,
-        guards=n_guards(control, mechanism, 0 if contacts is None else contacts.count)
-        if outside
-        else 0,
+        commands,
+        guards=n_guards(given.control, mechanism, n) if commands is None else 0,
         stages=7 if isinstance(law, Stepping) else stages_of(solver.method, soft),
         soft=soft,
         unknowns=_unknowns(law, contacts),
@@ -83,35 +95,41 @@ def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, 
     require_memory(lanes, design.numbers.size, *sizes, design.machine.pairs.count)
     run = Run(design, lanes, end, extent.samples, events)
     run.options.max_events = extent.max_events
-    if batch == () and contacts is not None:
+    if given.until.shape == () and contacts is not None:
         run.record_places()
     if not soft:
         run.options.deepest = INSIDE.of(given.q)
-    kind = design.core.reals.numpy_type
     if isinstance(law, Stepping):
         _step_by(run, law, extent.samples)
         if room:
             run.record_impulses(room)
-        kernel = design.core.stepping.run
-    else:
-        run.options.compliant = int(soft)
-        run.integrate(solver.method, float(solver.rtol), float(solver.atol))
-        run.options.max_steps = solver.max_steps
-        if isinstance(law, Hybrid):
-            _collide_by(run, law)
-        elif law is not None:
-            run.law = design.arrays.real(law.numbers((lanes, design.machine.pairs.count)))
-        kernel = design.core.machine.run
-    run.start(
-        np.array(given.q, kind).reshape(lanes, -1), np.array(given.v, kind).reshape(lanes, -1)
-    )
-    if outside:
-        go_with_control(run, kernel, control)
-    else:
-        run.go(kernel)
-    run.let_go()
-    done = to_jax(trajectory_of(run, contacts, extent, batch, isinstance(law, Stepping)))
-    return done, run.impulses.numpy().reshape(*batch, *run.impulses.shape[1:])
+        return run, design.core.stepping.run
+    run.options.compliant = int(soft)
+    run.integrate(solver.method, float(solver.rtol), float(solver.atol))
+    run.options.max_steps = solver.max_steps
+    if isinstance(law, Hybrid):
+        _collide_by(run, law)
+    elif law is not None:
+        run.law = design.arrays.real(law.numbers((lanes, design.machine.pairs.count)))
+    return run, design.core.machine.run
+
+
+def start_at(run: Run, given: Given) -> None:
+    """Every world of a run at its start."""
+    kind = run.design.core.reals.numpy_type
+    q, v = (np.array(x, kind).reshape(run.batch, -1) for x in (given.q, given.v))
+    run.start(q, v)
+
+
+def _recorded(given: Given, extent: Extent) -> Extent:
+    """What can be recorded: without contacts there are no events."""
+    return extent if given.contacts is not None else extent._replace(events=False)
+
+
+def _own_commands(control: AbstractSwitchingControl) -> HarmonicControl | PhasedControl | None:
+    """The commands of a control, if the core knows them by itself."""
+    commands = plain_of(control)
+    return commands if isinstance(commands, HarmonicControl | PhasedControl) else None
 
 
 def n_guards(control: AbstractSwitchingControl, mechanism: Mechanism, n_contacts: int) -> int:
@@ -177,21 +195,20 @@ def trajectory_of(
     m, lanes, s = run.design.machine, run.batch, extent.samples
     nq, nv, nu = m.tree.nq, m.tree.nv, m.act.count
     n, dim = (0, 3) if contacts is None else (contacts.count, contacts.dim)
-    x, k = run.x.numpy(), run.k.numpy()
     rows = run.samples.numpy()
-    status = k[:, m.z.status]
+    status = run.wholes(m.z.status)[:, 0]
     each = np.arange(s)[None]
     if fixed:
-        missing = each * int(m.opt.between) >= k[:, m.fixed.k, None]
+        missing = each * int(m.opt.between) >= run.wholes(m.fixed.k)
     else:
-        missing = each >= k[:, m.z.next_sample, None]
+        missing = each >= run.wholes(m.z.next_sample)
         if s == 2:  # the last state, however far it came
-            for w in np.flatnonzero(missing[:, 1]):
-                rows[w, 1, : nq + nv + 5] = x[w, m.z.y : m.z.y + nq + nv + 5]
+            short = missing[:, 1].copy()
+            rows[short, 1, : nq + nv + 5] = run.numbers(m.z.y, nq + nv + 5)[short]
             missing[:, 1] = False
     rows[missing] = np.nan
-    for w in np.flatnonzero(status == ENDS.index("began_inside")):
-        rows[w, 0, : nq + nv] = x[w, m.z.y : m.z.y + nq + nv]
+    inside = status == ENDS.index("began_inside")
+    rows[inside, 0, : nq + nv] = run.numbers(m.z.y, nq + nv)[inside]
     at = nq + nv + 7 + nu
     rows[missing, at : at + 4 * n : 4] = 0  # modes are whole numbers
     gives = contacts is not None and m.opt.compliant
@@ -200,7 +217,7 @@ def trajectory_of(
         rows[:, :, at:], parts, axis=-1
     )
     contact = contact.reshape(lanes, s, n, 4)
-    steps = m.opt.last if fixed else k[:, m.z.steps]
+    steps = m.opt.last if fixed else run.wholes(m.z.steps)[:, 0]
 
     fields: dict[str, Any] = {
         "time": np.linspace(0, 1, s, dtype=rows.dtype)[None] * run.until[:, None],
@@ -213,8 +230,8 @@ def trajectory_of(
         "force": contact[..., 1 : dim + 1],
         "modes": contact[..., 0].astype(int),
         "log": _log(run, n, dim, nq, nv) if extent.events else None,
-        "n_events": k[:, m.z.events].astype(int),
-        "drift": x[:, m.z.drift],
+        "n_events": run.wholes(m.z.events)[:, 0].astype(int),
+        "drift": run.numbers(m.z.drift)[:, 0],
         "steps": np.broadcast_to(steps, (lanes,)).astype(int),
         "residual": residual[:, :, 0] if fixed else None,
         "compliance": unchecked(

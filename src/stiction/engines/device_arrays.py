@@ -37,9 +37,25 @@ class Arrays:
     def zeros(self, shape: tuple[int, ...]) -> wp.array:
         return wp.zeros(shape, dtype=self.reals.real, device=self.device)
 
-    def rows(self, x: np.ndarray) -> wp.array:
-        """Rows of worlds, as `reals` lays them out: on a GPU neighbouring worlds are neighbours."""
-        kind = wp.int32 if x.dtype == np.int32 else self.reals.real
+    def worlds(self, batch: int, size: int, kind: Any, given: dict[int, np.ndarray]) -> wp.array:
+        """A row for each world, zero but for the columns that are given from an address on.
+
+        Laid out as `reals` has it: on a GPU neighbouring worlds are neighbours, and only what is
+        given travels there.
+        """
         if self.device == "cpu":
-            return wp.array(x, dtype=kind, device="cpu", copy=False)
-        return wp.array(np.ascontiguousarray(x.T), dtype=kind, device=self.device).transpose()
+            rows = np.zeros((batch, size), wp.dtype_to_numpy(kind))
+            for at, value in given.items():
+                rows[:, at : at + value.shape[1]] = value
+            return wp.array(rows, dtype=kind, device="cpu", copy=False)
+        made = wp.zeros((size, batch), dtype=kind, device=self.device)
+        for at, value in given.items():
+            columns = np.ascontiguousarray(value.T, wp.dtype_to_numpy(kind))
+            made[at : at + value.shape[1]].assign(columns)
+        return made.transpose()
+
+    def columns(self, rows: wp.array, first: int, count: int = 1) -> np.ndarray:
+        """Some of the numbers of every world."""
+        if self.device == "cpu":  # which is no copy
+            return rows.numpy()[:, first : first + count]
+        return rows[:, first : first + count].numpy()

@@ -44,7 +44,7 @@ def reflect(s: World, w: int, beta: real, x: int, n: int):
     add_scaled(s, x + 1, -total, w + 1, n - 1)
 
 
-@wp.func
+@wp.func(inline=False)
 def factor_rows(s: World, A: int, n: int, beta: int, order: int):
     """P A = R^T Q^T in place by Householder's reflections, the largest row first; the rank.
 
@@ -95,7 +95,7 @@ def turn_back(s: World, A: int, n: int, rank: int, beta: int, x: int):
         reflect(s, A + k * n + k, get(s, beta + k), x + k, n - k)
 
 
-@wp.func
+@wp.func(inline=False)
 def least_solution(s: World, A: int, n: int, rank: int, beta: int, order: int, b: int, x: int):
     """The least x that fulfils the independent equations A x = b; by how much the others miss."""
     for j in range(n):

@@ -64,7 +64,7 @@ def still(m: Machines, s: World, i: int, least: real):
     return least
 
 
-@wp.func
+@wp.func(inline=False)
 def stands_twice(m: Machines, s: World, i: int):
     """Whether another pair of the same geoms is at the same place already: a corner that lies on an
     edge is on the face, and its own edge crosses the other. One of them is enough.
@@ -89,7 +89,7 @@ def stands_twice(m: Machines, s: World, i: int):
     return False
 
 
-@wp.func
+@wp.func(inline=False)
 def mark_touching(m: Machines, s: World):
     """Rows for all that is closed or touches."""
     for i in range(m[0].pairs.count):
@@ -101,7 +101,7 @@ def mark_touching(m: Machines, s: World):
         put_int(s, m[0].z.status, TOO_MANY_CONTACTS)
 
 
-@wp.func
+@wp.func(inline=False)
 def collide(m: Machines, s: World):
     """Velocities jump: by the impact law, or to a stop if it is an impact without collision."""
     note_before(m, s)

@@ -134,7 +134,7 @@ def across(e: vec2):
     return mat22(ONE - e[0] * e[0], -e[0] * e[1], -e[0] * e[1], ONE - e[1] * e[1])
 
 
-@wp.func
+@wp.func(inline=False)
 def slide(m: Machines, s: World, i: int, r: Yielding, u: vec2):
     """Friction without memory."""
     load = wp.max(r.force[2], ZERO)
@@ -194,7 +194,7 @@ def loss_at(m: Machines, i: int):
     return m[0].tree.nq + m[0].tree.nv + BOOKS + 2 * m[0].pairs.count + i
 
 
-@wp.func
+@wp.func(inline=False)
 def react(m: Machines, s: World, i: int, u: vec3):
     """The reaction of a closed contact, at the state y and its gap."""
     r = push_back(m, s, i, -get(s, m[0].c.gap + i), -u[2])
@@ -231,7 +231,7 @@ def get_axes(m: Machines, s: World, a: int, i: int):
     return value
 
 
-@wp.func
+@wp.func(inline=False)
 def press(m: Machines, s: World):
     """Forces of all contacts in their modes, what they lose, and v̇ under them."""
     t = get(s, m[0].z.now)

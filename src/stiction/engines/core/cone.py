@@ -110,7 +110,7 @@ def equation_row(m: Machines, s: World, n: int, e: int, r: int, rho: real, value
         put(s, row + r, get(s, row + r) + value)
 
 
-@wp.func
+@wp.func(inline=False)
 def contact_equations(m: Machines, s: World, n: int, k: int, x: int, u: int, jacobian: bool):
     """What contact k misses of its law, and how that changes with all x."""
     begin = first_row(m, s, k)
@@ -171,7 +171,7 @@ def contact_equations(m: Machines, s: World, n: int, k: int, x: int, u: int, jac
                     equation_row(m, s, n, r, j, rho, share * along * other)
 
 
-@wp.func
+@wp.func(inline=False)
 def equations(m: Machines, s: World, n: int, b: int, x: int, jacobian: bool):
     """All of them; the largest miss, as an impulse."""
     u = m[0].c.work + m[0].c.capacity
@@ -199,7 +199,7 @@ def size_of(m: Machines, s: World, n: int, b: int, x: int):
     return most
 
 
-@wp.func
+@wp.func(inline=False)
 def newton(m: Machines, s: World, n: int, b: int, x: int, size: real):
     """Newton's method with least steps, halved until they get nearer; the residual."""
     old = m[0].c.work + 2 * m[0].c.capacity
@@ -227,7 +227,7 @@ def newton(m: Machines, s: World, n: int, b: int, x: int, size: real):
     return miss
 
 
-@wp.func
+@wp.func(inline=False)
 def solve_cone(m: Machines, s: World, b: int, x: int):
     """x of the active contacts, starting from what is there; whether it was found.
 

@@ -219,7 +219,7 @@ def scale_and_factor(m: Machines, s: World, n: int):
     cholesky(s, A, n, _LEAST)
 
 
-@wp.func
+@wp.func(inline=False)
 def direction(m: Machines, s: World, n: int, centre: real, corrected: bool):
     """dy and dz towards the point of the central path with yᵀ z = `centre` of each contact.
 
@@ -292,7 +292,7 @@ def begin_inside(m: Machines, s: World, n: int, b: int):
     return vec2(speed / stiff, speed)
 
 
-@wp.func
+@wp.func(inline=False)
 def solve_convex(m: Machines, s: World, b: int, x: int):
     """x of the convex problem with the slip speeds in their slot; these are made anew by it."""
     n = n_rows(m, s)

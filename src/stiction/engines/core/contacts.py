@@ -167,7 +167,7 @@ def stretched(m: Machines, s: World, i: int, n: vec3):
 # All kinds.
 
 
-@wp.func
+@wp.func(inline=False)
 def place_contact(m: Machines, s: World, i: int, t: real):
     """Where contact i is."""
     kind = m[0].pairs.kind[i]
@@ -226,7 +226,7 @@ def place_contact(m: Machines, s: World, i: int, t: real):
     return here
 
 
-@wp.func
+@wp.func(inline=False)
 def slide_along(m: Machines, s: World, i: int, t: real, here: Place):
     """How the place of contact i moves."""
     kind = m[0].pairs.kind[i]

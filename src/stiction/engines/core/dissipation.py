@@ -98,7 +98,7 @@ def sticks(choice: int, k: int):
     return ((choice >> k) & 1) == 1
 
 
-@wp.func
+@wp.func(inline=False)
 def cost_of(m: Machines, s: World, o: Oblique, choice: int, room: real, before: real):
     """The cost of a choice of who sticks, infinite if it cannot be had; p is its impulses."""
     copy(s, o.aim, o.c, o.s)
@@ -207,7 +207,7 @@ def put_start(m: Machines, s: World, o: Oblique, room: real):
     return True
 
 
-@wp.func
+@wp.func(inline=False)
 def slide(m: Machines, s: World, room: real):
     """Impulses if not all contacts stick, with μ_min of each in `mu`; whether bounds were kept."""
     o = oblique_maps(m, s)

@@ -48,7 +48,7 @@ _EDGE = wp.constant(real(1e-6))
 _SHIFT = wp.constant(real(1e-3))  # the most of a step by which an event is corrected
 
 
-@wp.func
+@wp.func(inline=False)
 def event_values(m: Machines, s: World, t: real):
     """All event functions at the state that was evaluated, contact forces included."""
     if m[0].opt.compliant != 0:

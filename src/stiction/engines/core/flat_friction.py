@@ -99,7 +99,7 @@ def own_slack(m: Machines, s: World, k: int, i: int, j: int, sides: int, square:
     return ZERO
 
 
-@wp.func
+@wp.func(inline=False)
 def solve_flat(m: Machines, s: World, b: int, x: int, square: bool):
     """Impulses x of u = W x + b with flat friction; whether Lemke's method found them."""
     n = n_rows(m, s)

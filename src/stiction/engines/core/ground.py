@@ -95,7 +95,7 @@ def mirrored(i: int, n: int):
     return (n - 1) - wp.abs((n - 1) - j)
 
 
-@wp.func
+@wp.func(inline=False)
 def field_shape(m: Machines, xy: vec2, of_x: int, of_y: int):
     """A derivative of the height, of orders (of_x, of_y), at a place."""
     value = real(0.0)
@@ -133,7 +133,7 @@ def field_slope(m: Machines, xy: vec2):
     return vec2(field_shape(m, xy, 1, 0), field_shape(m, xy, 0, 1))
 
 
-@wp.func
+@wp.func(inline=False)
 def solve_bowl(m: Machines, xy: vec2, slope: vec2, below: real, g: vec2):
     """H⁻¹ g with H the second derivative of half the squared distance to the field; where that is
     not convex (far above a hollow) a part of g."""
@@ -146,7 +146,7 @@ def solve_bowl(m: Machines, xy: vec2, slope: vec2, below: real, g: vec2):
     return real(0.1) * g
 
 
-@wp.func
+@wp.func(inline=False)
 def foot(m: Machines, x: vec3):
     """Below which place of the field the nearest point to x lies."""
     xy = vec2(x[0], x[1])

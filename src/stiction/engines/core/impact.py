@@ -151,7 +151,7 @@ def work_done(m: Machines, s: World):
     return total
 
 
-@wp.func
+@wp.func(inline=False)
 def dissipation(m: Machines, s: World, room: real, kinetic: real):
     """All stick if they can; else as `dissipation.slide` finds."""
     release_none(m, s)
@@ -164,7 +164,7 @@ def dissipation(m: Machines, s: World, room: real, kinetic: real):
     return slide(m, s, room)
 
 
-@wp.func
+@wp.func(inline=False)
 def solve_shape(m: Machines, s: World, b: int, p: int, shape: int):
     """The contact problem with friction in a square, a pyramid or a cone."""
     if shape == CONE:
@@ -172,7 +172,7 @@ def solve_shape(m: Machines, s: World, b: int, p: int, shape: int):
     return solve_flat(m, s, b, p, shape == LCP)
 
 
-@wp.func
+@wp.func(inline=False)
 def together(m: Machines, s: World, shape: int, poisson: bool):
     """All contacts at once, with the dynamic coefficient, rodic (35), (39), (41), (42).
 
@@ -255,7 +255,7 @@ def velocity_after(m: Machines, s: World, k: int):
     return u
 
 
-@wp.func
+@wp.func(inline=False)
 def in_sequence(m: Machines, s: World, rule: int):
     """Contacts one at a time, the fastest approaching first, until none does.
 
@@ -288,7 +288,7 @@ def in_sequence(m: Machines, s: World, rule: int):
     return end_together(m, s)
 
 
-@wp.func
+@wp.func(inline=False)
 def end_together(m: Machines, s: World):
     """What is left of a sequence, without restitution and all at once."""
     n = n_rows(m, s)
@@ -305,7 +305,7 @@ def end_together(m: Machines, s: World):
     return True
 
 
-@wp.func
+@wp.func(inline=False)
 def resolve(m: Machines, s: World, kinetic: real):
     """Impulses of the law that was chosen; whether it could be met."""
     which = m[0].opt.impact

@@ -118,7 +118,7 @@ def soften(m: Machines, s: World, i: int, r: Yielding, g: real, rho: real, bend:
     return soft
 
 
-@wp.func
+@wp.func(inline=False)
 def soften_pair(m: Machines, s: World, i: int, g: real, rho: real):
     z = m[0].soft.change + bristle_at(m, i)
     r = react(m, s, i, get_axes(m, s, m[0].c.velocity, i))
@@ -135,7 +135,7 @@ def add_outer(m: Machines, s: World, a: int, b: int, factor: real):
             add_scaled(s, m[0].soft.A + i * nv, x, b, nv)
 
 
-@wp.func
+@wp.func(inline=False)
 def add_contact(m: Machines, s: World, i: int, g: real):
     """The rows of a closed contact, and its part of the equations."""
     nv = m[0].tree.nv
@@ -193,7 +193,7 @@ def add_actuator(m: Machines, s: World, i: int, g: real):
     add_joint(m, s, c, k, rho, g)
 
 
-@wp.func
+@wp.func(inline=False)
 def assemble(m: Machines, s: World, g: real):
     """A and the right-hand side at the state that was evaluated, and how stiff that is."""
     nv = m[0].tree.nv
@@ -307,7 +307,7 @@ def correct_turns(m: Machines, s: World, g: real):
             put(s, change + a, get(s, change + a) + get(s, d) * g)
 
 
-@wp.func
+@wp.func(inline=False)
 def solve_stage(m: Machines, s: World, g: real):
     """From the residual to the correction κ of what acts: q, v, bristles; and of gaps, to judge."""
     nv = m[0].tree.nv
@@ -347,7 +347,7 @@ def is_booked(m: Machines, i: int):
     return i >= moving and (i < bristles or i >= bristles + 2 * m[0].pairs.count)
 
 
-@wp.func
+@wp.func(inline=False)
 def correct_stage(m: Machines, s: World):
     """Correct an implicit stage by its evaluation. 0: once more; 1: it holds; 2: it does not.
 

@@ -110,7 +110,7 @@ def take_near(m: Machines, s: World, h: real):
     build_rows(m, s, get(s, m[0].z.t))
 
 
-@wp.func
+@wp.func(inline=False)
 def leap(m: Machines, s: World):
     """From the state that was evaluated to one a little later."""
     h = length_of_leap(m, s)

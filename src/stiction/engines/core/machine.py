@@ -81,7 +81,7 @@ def try_step(m: Machines, s: World):
     next_stage(m, s)
 
 
-@wp.func
+@wp.func(inline=False)
 def begin_step(m: Machines, s: World):
     """From the state y at the time t, whose rate is the first stage; or the end of the run."""
     if get_int(s, m[0].z.status) != RUNNING:
@@ -116,7 +116,7 @@ def begin_step(m: Machines, s: World):
     try_step(m, s)
 
 
-@wp.func
+@wp.func(inline=False)
 def take_stage(m: Machines, s: World):
     j = get_int(s, m[0].z.stage)
     act_on_contacts(m, s, j == n_stages(m) - 1)
@@ -162,7 +162,7 @@ def count_step(m: Machines, s: World):
         put_int(s, m[0].z.status, STEPS_USED_UP)
 
 
-@wp.func
+@wp.func(inline=False)
 def judge_step(m: Machines, s: World):
     """Whether a step is kept, is too long, or shows that there is an event on the way."""
     h = get(s, m[0].z.h)
@@ -198,7 +198,7 @@ def judge_step(m: Machines, s: World):
     keep_step(m, s)
 
 
-@wp.func
+@wp.func(inline=False)
 def keep_step(m: Machines, s: World):
     """The step is kept: its end is corrected, or carried on to the event."""
     n = m[0].z.n
@@ -243,7 +243,7 @@ def leave_step(m: Machines, s: World):
 # Samples.
 
 
-@wp.func
+@wp.func(inline=False)
 def take_sample(m: Machines, s: World):
     """Write the state that was evaluated, and go on from where the sample was asked for."""
     inside = get_int(s, m[0].z.inside) != 0
@@ -269,7 +269,7 @@ def begin_look(m: Machines, s: World, anew: int):
     put_int(s, m[0].z.anew, anew)
 
 
-@wp.func
+@wp.func(inline=False)
 def take_look(m: Machines, s: World):
     verdict = look_around(m, s, get(s, m[0].z.t))
     if get_int(s, m[0].z.anew) != 0:
@@ -281,7 +281,7 @@ def take_look(m: Machines, s: World):
         begin_step(m, s)
 
 
-@wp.func
+@wp.func(inline=False)
 def begin_event(m: Machines, s: World):
     """The state is that of an event: evaluate it with all that touches."""
     t = get(s, m[0].z.t)

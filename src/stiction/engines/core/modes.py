@@ -111,7 +111,7 @@ def all_hold(m: Machines, s: World, b: int, x: int, moves: real):
     return holds
 
 
-@wp.func
+@wp.func(inline=False)
 def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
     """Settle the modes of closed contacts, which come marked `STICK` (at rest) or `SLIP`.
 

@@ -338,7 +338,7 @@ def longest_part(m: Machines, s: World, o: Oblique, room: real):
     return wp.min(ONE, real(0.95) * reach)
 
 
-@wp.func
+@wp.func(inline=False)
 def newton_step(m: Machines, s: World, o: Oblique, steep: real, room: real):
     """One Newton step of the barrier function; the square of its decrement, or -1 at its end."""
     n = o.s
@@ -396,7 +396,7 @@ def newton_step(m: Machines, s: World, o: Oblique, steep: real, room: real):
     return decrement
 
 
-@wp.func
+@wp.func(inline=False)
 def least_slip(m: Machines, s: World, o: Oblique, room: real):
     """p with the least weighted slip, from `start`, which is inside all bounds."""
     copy(s, o.p, o.start, o.s)

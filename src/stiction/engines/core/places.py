@@ -25,7 +25,7 @@ def put_vector(places: wp.array4d(dtype=real), w: int, i: int, pair: int, at: in
         places[w, i, pair, at + j] = x[j]
 
 
-@wp.func
+@wp.func(inline=False)
 def write_places(m: Machines, s: World, places: wp.array4d(dtype=real), i: int, t: real):
     """The pairs and their places at the state that was evaluated, into row i, if there is one."""
     if i >= places.shape[1]:
@@ -46,7 +46,7 @@ def write_places(m: Machines, s: World, places: wp.array4d(dtype=real), i: int, 
         put_vector(places, w, i, pair, PLACE_TORQUE, vec3())
 
 
-@wp.func
+@wp.func(inline=False)
 def put_load(
     m: Machines, s: World, places: wp.array4d(dtype=real), i: int, pair: int, t: real, load: int
 ):

@@ -32,7 +32,7 @@ def law(m: Machines, s: World, i: int, number: int):
     return m[0].law[s.index % m[0].law.shape[0], i, number]
 
 
-@wp.func
+@wp.func(inline=False)
 def look(m: Machines, s: World, t: real):
     """Gap and closing speed of every pair."""
     for i in range(m[0].pairs.count):
@@ -92,7 +92,7 @@ class ContactRow:
     ground: real
 
 
-@wp.func
+@wp.func(inline=False)
 def put_row(m: Machines, s: World, i: int, j: int, t: real, Y: int):
     """Row j of pair i, its Jacobian at Y. Sliding comes first, then spin, rolling and the normal.
 
@@ -137,7 +137,7 @@ def put_row(m: Machines, s: World, i: int, j: int, t: real, Y: int):
     return made
 
 
-@wp.func
+@wp.func(inline=False)
 def build_rows(m: Machines, s: World, t: real):
     """Y, u, a₀ and the support's velocity of active contacts, then W."""
     nv = m[0].tree.nv

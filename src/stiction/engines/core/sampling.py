@@ -62,7 +62,7 @@ def leg_end(m: Machines, s: World):
     return end
 
 
-@wp.func
+@wp.func(inline=False)
 def sample_is_due(m: Machines, s: World, t: real, at_end: bool):
     """Go to the next sample, if it lies before t (or on it): the state there is to be evaluated."""
     i = get_int(s, m[0].z.next_sample)
@@ -97,7 +97,7 @@ def begin_sum(m: Machines, s: World):
     to_node(m, s)
 
 
-@wp.func
+@wp.func(inline=False)
 def to_node(m: Machines, s: World):
     node = get_int(s, m[0].soft.node)
     t = get(s, m[0].z.t)
@@ -126,7 +126,7 @@ def sum_is_made(m: Machines, s: World):
     return False
 
 
-@wp.func
+@wp.func(inline=False)
 def interpolate(m: Machines, s: World, time: real):
     """y inside the step that was kept: quintic in q, cubic in what is booked.
 

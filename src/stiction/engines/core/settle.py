@@ -39,7 +39,7 @@ def count_event(m: Machines, s: World):
         put_int(s, m[0].z.status, EVENTS_USED_UP)
 
 
-@wp.func
+@wp.func(inline=False)
 def settle(m: Machines, s: World):
     """The modes at the velocities that there are now, and the rate of the state in them.
 

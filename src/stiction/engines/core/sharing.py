@@ -284,7 +284,7 @@ def as_before(m: Machines, s: World, o: Sharing):
         add_scaled(s, o.at, dot(s, N, o.change, o.m), N, o.m)
 
 
-@wp.func
+@wp.func(inline=False)
 def share_forces(m: Machines, s: World, size: int, rank: int):
     """Choose the forces of contacts whose equations have such a rank; `excess` if none will do.
 

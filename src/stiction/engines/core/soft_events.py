@@ -38,7 +38,7 @@ def note_motion(m: Machines, s: World):
             note_pair(m, s, i, VELOCITY_AFTER + j, u[axis_of(count, j)])
 
 
-@wp.func
+@wp.func(inline=False)
 def change_modes(m: Machines, s: World):
     """The modes after an event, and the rate of the state in them. Whether the event counts."""
     t = get(s, m[0].z.t)

@@ -113,7 +113,7 @@ def accelerate(m: Machines, s: World):
     second_half(m, s, m[0].at.acceleration)
 
 
-@wp.func
+@wp.func(inline=False)
 def act_on_contacts(m: Machines, s: World, looked_at: bool):
     """Forces in the modes that are settled, and v̇ under them.
 
@@ -141,7 +141,7 @@ def quat_rate(s: World, q: int, w: int, to: int):
     put_quat(s, to, get_quat(s, q) * quat(u[0], u[1], u[2], ZERO))
 
 
-@wp.func
+@wp.func(inline=False)
 def put_rate(m: Machines, s: World, k: int):
     """dy/dt, into the slots from k on."""
     for i in range(1, m[0].tree.n_joints + 1):
@@ -299,7 +299,7 @@ def next_stride(m: Machines, h: real, ratio: real):
     return h * wp.clamp(wanted, _SHRINK, _GROW)
 
 
-@wp.func
+@wp.func(inline=False)
 def correct(m: Machines, s: World, y: int):
     """Bring kept contacts back to zero gap and zero velocity: what drifts in one step.
 

@@ -92,7 +92,7 @@ def comes_to_rest(m: Machines, s: World):
     return rests and not rested and k > 1
 
 
-@wp.func
+@wp.func(inline=False)
 def note_step(
     m: Machines, s: World, t: real, kick: real, h: real, tau: real, hit: bool, bounded: vec2
 ):
@@ -147,7 +147,7 @@ def note_step(
     put_int(s, m[0].z.events, get_int(s, m[0].z.events) + 1)
 
 
-@wp.func
+@wp.func(inline=False)
 def note_contacts(m: Machines, s: World, t: real, h: real, tau: real, scale: real):
     """What the step did to each pair."""
     n = n_rows(m, s)
@@ -188,7 +188,7 @@ def note_contacts(m: Machines, s: World, t: real, h: real, tau: real, scale: rea
             put_load(m, s, m[0].event_places, event, i, t, m[0].c.impulse + begin)
 
 
-@wp.func
+@wp.func(inline=False)
 def take_sample(m: Machines, s: World, t: real, first: bool, hit: bool):
     """Write the state at t_k, whose velocity lies between those on both sides; an impact is after
     it: then the state before.

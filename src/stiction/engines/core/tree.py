@@ -189,7 +189,7 @@ def weigh(m: Machines, s: World, i: int):
     put3(s, m[0].at.force + 6 * i + 3, momentum(I, dw, du) + wp.cross(w, h_u))
 
 
-@wp.func
+@wp.func(inline=False)
 def sweep_out(m: Machines, s: World):
     """Poses, motions, velocities and forces of all links, from the roots outwards."""
     put3(s, m[0].at.position, vec3())
@@ -203,7 +203,7 @@ def sweep_out(m: Machines, s: World):
         weigh(m, s, i)
 
 
-@wp.func
+@wp.func(inline=False)
 def sweep_in(m: Machines, s: World):
     """The bias force c and M, from the leaves inwards. Inertias and forces become composite."""
     for back in range(1, m[0].tree.n_links):
@@ -237,7 +237,7 @@ def sweep_in(m: Machines, s: World):
             put3(s, m[0].at.force + 6 * parent + 3, get3(s, m[0].at.force + 6 * parent + 3) + f_u)
 
 
-@wp.func
+@wp.func(inline=False)
 def factor(m: Machines, s: World):
     """M = Lᵀ D L, without fill-in: row i of L has entries for the freedoms before i only."""
     for back in range(m[0].tree.nv):
