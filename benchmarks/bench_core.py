@@ -3,10 +3,10 @@
     python -m benchmarks core                              # a few worlds on one core
     python -m benchmarks.bench_core gpu 65536 > table.md   # batches on a GPU
 
-Times are of the launch alone: kernels compiled before, worlds set up, nothing read back. Errors: of fixed steps the residual of Coulomb's law
-[m/s] that each step ends with; of event-driven runs the largest difference of the ends from the
-same worlds on a processor in double precision at tolerances of 1e-10, for the median world (contact
-is chaotic: a few worlds part from theirs).
+Times are of the launch alone: kernels compiled before, worlds set up, nothing read back. Errors: of
+fixed steps the residual of Coulomb's law [m/s] that each step ends with; of event-driven runs the
+largest difference of the ends from the same worlds on a processor in double precision at tolerances
+of 1e-10, for the median world (contact is chaotic: a few worlds part from theirs).
 """
 
 import sys

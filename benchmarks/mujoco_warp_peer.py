@@ -32,9 +32,8 @@ def main(lanes: int = 8192, steps: int = 100) -> None:
             wp.capture_launch(capture.graph)
         wp.synchronize()
         rate = lanes * steps / (time.perf_counter() - begin)
-        print(
-            f"MuJoCo Warp {mjw.__version__}, {iterations} iterations, {lanes:,} worlds: {rate:,.0f} steps/s"
-        )
+        name = f"MuJoCo Warp {mjw.__version__}, {iterations} iterations, {lanes:,} worlds"
+        print(f"{name}: {rate:,.0f} steps/s")
 
 
 if __name__ == "__main__":
