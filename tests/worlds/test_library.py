@@ -35,3 +35,14 @@ def test_the_stack_stands():
     check(run)
     np.testing.assert_allclose(run.q[-1, 2::7], 0.1 + 0.2 * np.arange(5), atol=1e-9)
     np.testing.assert_allclose(run.v[-1], 0, atol=1e-9)
+
+
+def test_dominoes_fall_one_after_the_other():
+    """Each is struck by the one before, and they stay in their plane."""
+    run = stiction.scene("dominoes").run(until=0.55)
+    check(run)
+    tilt = 2 * np.arctan2(run.q[:, 5::7], run.q[:, 3::7])
+    begins = [run.time[np.argmax(tilt[:, i] > 1e-3)] for i in range(7)]
+    assert np.all(np.diff(begins) > 0)
+    assert np.all(np.diff(tilt[-1]) < 0)
+    np.testing.assert_allclose(run.q[:, 1::7], 0, atol=1e-6)
