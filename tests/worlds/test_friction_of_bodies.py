@@ -107,10 +107,10 @@ def test_a_cylinder_rolls_down_a_slope():
     np.testing.assert_allclose(np.linalg.norm(run.v[:3]), speed, rtol=1e-7)
 
 
-def test_a_cube_is_held_where_friction_just_bears_its_weight():
-    """Two jaws press with N each: held as 2 μ N ≥ m g."""
+def grip(part, until):
+    """A cube between two jaws that press with such a part of what is needed to hold it."""
     mu, m = 0.4, 0.5
-    N = 1.001 * m * G / (2 * mu)
+    N = part * m * G / (2 * mu)
     jaw = (
         '<body pos="{x} 0 1"><joint name="{n}" type="slide" axis="{a} 0 0"/>'
         '<geom type="box" size=".02 .05 .05" mass="1"/></body>'
@@ -119,5 +119,21 @@ def test_a_cube_is_held_where_friction_just_bears_its_weight():
     bodies += '<body pos="0 0 1"><freejoint/>'
     bodies += f'<geom type="box" size=".05 .03 .03" mass="{m}"/></body>'
     motors = f'<actuator><motor joint="l" gear="{N}"/><motor joint="r" gear="{N}"/></actuator>'
-    run = drive(bodies, until=0.5, law=RigidLaw(mu_static=mu), extra=motors, ctrl=1.0)
-    assert abs(run.q[4] - 1.0) < 1e-12
+    return drive(bodies, until=until, law=RigidLaw(mu_static=mu), extra=motors, ctrl=1.0)
+
+
+def test_a_cube_is_held_where_friction_just_bears_its_weight():
+    """Two jaws press with N each: held as 2 μ N ≥ m g."""
+    assert abs(grip(1.001, 0.5).q[4] - 1.0) < 1e-12
+
+
+@pytest.mark.parametrize("part", [0.9, 0.99, 0.999])
+def test_a_cube_that_is_hardly_held_slides_straight_down(part):
+    """Forces are shared over the patch: it falls with g - 2 μ N / m. That it turns about one of its
+    corners would be consistent too.
+    """
+    run = grip(part, 0.1)
+    np.testing.assert_allclose(run.v[2:5], [0, 0, -0.1 * (1 - part) * G], atol=1e-9)
+    assert np.abs(run.v[5:]).max() < 1e-8
+    assert np.abs(run.q[6:]).max() < 1e-10
+    assert len(run.events()) == 0

@@ -9,6 +9,7 @@ or outside (slip). Then one for each actuator: the time that is left of its phas
 import warp as wp
 
 from .compliance import get_axes
+from .forces import SLOW_SLIP
 from .joints import phase_end
 from .layout import MU_STATIC, OPEN, SLIP, STICK, TANGENTS, Machines
 from .near import n_plain_values, put_validity
@@ -22,6 +23,7 @@ from .reals import (
     ZERO,
     World,
     copy,
+    dot,
     get,
     get_int,
     put,
@@ -92,10 +94,8 @@ def soft_values(m: Machines, s: World):
 def rigid_values(m: Machines, s: World):
     """Of rigid contacts."""
     n = n_rows(m, s)
-    most = real(0.0)
-    for r in range(n):
-        most = wp.max(most, wp.abs(get(s, m[0].c.force + r)))
-    slack = FORCE_SLACK * most
+    # As much as `sharing` leaves: it brings no force nearer to its bound than a part of them all.
+    slack = FORCE_SLACK * wp.sqrt(dot(s, m[0].c.force, m[0].c.force, n))
     put(s, m[0].z.slack, slack)
     excess = get(s, m[0].z.excess)  # of redundant contacts together: none of them can hold
     for i in range(m[0].pairs.count):
@@ -115,8 +115,9 @@ def rigid_values(m: Machines, s: World):
             rub = real(0.0)
             for r in range(begin, normal):
                 rub += get(s, m[0].c.force + r) * get(s, m[0].c.force + r)
-            margin = law(m, s, i, MU_STATIC) * f_n - wp.sqrt(rub)
-            put(s, m[0].c.value + 2 * i + 1, margin + slack - excess)
+            mu = law(m, s, i, MU_STATIC)
+            margin = mu * f_n - wp.sqrt(rub) + wp.max(mu, ONE) * slack
+            put(s, m[0].c.value + 2 * i + 1, margin - excess)
         else:
             put(s, m[0].c.value + 2 * i + 1, slip_value(m, s, k))
 
@@ -145,7 +146,7 @@ def slip_value(m: Machines, s: World, k: int):
     speed = wp.sqrt(speed)
     rate = rate / wp.max(speed, TINY)
     put(s, m[0].z.slip_rate + i, rate)
-    if m[0].pairs.rows[i] > 2 and rate < ZERO:
+    if m[0].pairs.rows[i] > 2 and rate < ZERO and speed > SLOW_SLIP:
         along = wp.min(along, speed + CAPTURE * rate)
     return along
 
@@ -166,8 +167,9 @@ def before_stop(m: Machines, s: World):
         i = pair_of(m, s, k)
         rate = get(s, m[0].z.slip_rate + i)
         if m[0].pairs.rows[i] > 2 and get_int(s, m[0].c.mode + i) != STICK and rate < ZERO:
-            left = slip_speed(m, s, k) / -rate
-            if left > TWO * CAPTURE:
+            speed = slip_speed(m, s, k)
+            left = speed / -rate
+            if left > TWO * CAPTURE and speed > SLOW_SLIP:
                 longest = wp.min(longest, _PART * left)
     return longest
 
@@ -319,8 +321,9 @@ def missing_time(m: Machines, s: World):
     if target < 2 * m[0].pairs.count and target % 2 == 1 and get_int(s, m[0].c.mode + pair) == SLIP:
         # A slip that is captured goes on until it stops.
         rate = get(s, m[0].z.slip_rate + pair)
-        if m[0].pairs.rows[pair] > 2 and rate < ZERO:
-            return speed_of_pair(m, s, pair) / -rate
+        speed = speed_of_pair(m, s, pair)
+        if m[0].pairs.rows[pair] > 2 and rate < ZERO and speed > SLOW_SLIP:
+            return speed / -rate
     value = get(s, m[0].c.value + target)
     if is_gap(m, s, target):
         value = outwards(m, s, target) * get(s, m[0].c.gap + pair)  # without slack

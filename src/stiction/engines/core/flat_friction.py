@@ -16,8 +16,8 @@ import warp as wp
 from .joints import TAU
 from .layout import Machines
 from .lemke import lemke, solution_of, width
-from .reals import ONE, ZERO, World, get, put, real
-from .rows import first_row, n_active, n_rows
+from .reals import HALF, ONE, ZERO, World, get, put, real
+from .rows import first_row, n_active, n_rows, times_W
 
 
 @wp.func
@@ -160,6 +160,64 @@ def solve_flat(m: Machines, s: World, b: int, x: int, square: bool):
         put(s, x + normal, z / most + get(s, m[0].c.floor + k))
         first += n_unknowns(m, s, k, square)
     return solved
+
+
+@wp.func
+def least_grip(m: Machines, s: World, k: int):
+    """The radius of the circle inside a pyramid, part of that through its corners."""
+    sides = n_sides(m, s, k, False)
+    if sides == 2:
+        return ONE
+    return wp.cos(TAU / real(2 * sides))
+
+
+@wp.func
+def beyond_pyramid(m: Machines, s: World, k: int, x: int):
+    """By how much the friction of contact k is outside of its pyramid, Σβ - μ γ_n; < 0 inside.
+
+    A side of the pyramid lies between two of its edges, as far away as the circle inside.
+    """
+    begin = first_row(m, s, k)
+    normal = first_row(m, s, k + 1) - 1
+    sides = n_sides(m, s, k, False)
+    most = real(0.0)
+    for i in range(sides):
+        along = real(0.0)
+        for a in range(normal - begin):
+            half = edge(m, s, k, i, sides, a)
+            if sides > 2:
+                half = HALF * (half + edge(m, s, k, (i + 1) % sides, sides, a))
+            along += half * get(s, x + begin + a)
+        most = wp.max(most, along)
+    grip = least_grip(m, s, k)
+    return most / (grip * grip) - get(s, m[0].c.mu + k) * get(s, x + normal)
+
+
+@wp.func
+def lags_behind(m: Machines, s: World, k: int, b: int, x: int):
+    """What contact k misses of being held back by all of its friction while it slides, as an
+    impulse: μ γ_n + γ_t · u_t / λ, with λ the speed of sliding, the fastest along an edge.
+    """
+    n = n_rows(m, s)
+    begin = first_row(m, s, k)
+    normal = first_row(m, s, k + 1) - 1
+    sides = n_sides(m, s, k, False)
+    speed = real(0.0)
+    power = real(0.0)
+    W = real(0.0)
+    for i in range(sides):
+        along = real(0.0)
+        for a in range(normal - begin):
+            u = get(s, b + begin + a) + times_W(m, s, n, begin + a, x)
+            along -= edge(m, s, k, i, sides, a) * u
+            if i == 0:
+                power += get(s, x + begin + a) * u
+                W = wp.max(W, get(s, m[0].c.W + (begin + a) * n + begin + a))
+        speed = wp.max(speed, along)
+    if speed == ZERO or W == ZERO:
+        return ZERO
+    missed = get(s, m[0].c.mu + k) * get(s, x + normal) + power / speed
+    return wp.min(missed, speed / W)
 
 
 @wp.func

@@ -15,10 +15,28 @@ import warp as wp
 
 from .algebra import factor_rows, least_solution
 from .layout import MU_DYNAMIC, SLIP, STICK, TANGENTS, Machines
-from .reals import ZERO, World, copy, dot, fill, get, get_int, put, put_int, real, tolerance
+from .reals import (
+    ONE,
+    TWO,
+    ZERO,
+    World,
+    copy,
+    dot,
+    fill,
+    get,
+    get_int,
+    put,
+    put_int,
+    real,
+    scale,
+    tolerance,
+)
 from .rows import first_row, law, n_active, n_rows, pair_of
 
-_SLOW = tolerance(1e-8, 1e-5)  # speeds below which slip has no direction of its own [m/s]
+# A slip in space slower than this keeps the direction that was settled last; from four times this
+# on it has that of its velocity [m/s]. What steps get wrong of a slow slip would turn its friction
+# to and fro.
+SLOW_SLIP = tolerance(1e-6, 1e-4)
 
 
 @wp.func
@@ -31,19 +49,18 @@ def follow_slip(m: Machines, s: World, k: int):
     """
     i = pair_of(m, s, k)
     d = m[0].c.direction + TANGENTS * i
-    copy(s, m[0].c.heading + TANGENTS * i, d, TANGENTS)
+    heading = m[0].c.heading + TANGENTS * i
+    copy(s, heading, d, TANGENTS)
     if m[0].pairs.rows[i] > 2:
+        count = m[0].pairs.rows[i] - 1
         u = m[0].c.velocity + first_row(m, s, k)
-        if dot(s, u, d, m[0].pairs.rows[i] - 1) > ZERO:
-            size = real(0.0)
-            for j in range(m[0].pairs.rows[i] - 1):
-                towards = get(s, u + j) + _SLOW * get(s, d + j)
-                put(s, m[0].c.heading + TANGENTS * i + j, towards)
-                size += towards * towards
-            size = wp.sqrt(size)
-            for j in range(m[0].pairs.rows[i] - 1):
-                to = m[0].c.heading + TANGENTS * i + j
-                put(s, to, get(s, to) / size)
+        speed = wp.sqrt(dot(s, u, u, count))
+        x = wp.clamp((speed - SLOW_SLIP) / (real(3.0) * SLOW_SLIP), ZERO, ONE)
+        if x > ZERO and dot(s, u, d, count) > ZERO:
+            own = x * x * (real(3.0) - TWO * x)
+            for j in range(count):
+                put(s, heading + j, own * get(s, u + j) / speed + (ONE - own) * get(s, d + j))
+            scale(s, heading, ONE / wp.sqrt(dot(s, heading, heading, count)), count)
 
 
 @wp.func

@@ -60,6 +60,7 @@ from .tree import second_half
 
 # So many changes of modes within so short a time are a crowd [s], beyond two for each contact.
 _WINDOW, _CROWD = tolerance(1e-5, 1e-4), wp.constant(40)
+_IDLE = wp.constant(20)  # as many as an event counts that changes nothing: it will come again
 _SHORTEST, _LONGEST = tolerance(2e-5, 1e-4), tolerance(1e-3, 1e-3)  # leaps [s]
 
 
@@ -70,7 +71,14 @@ def is_crowded(m: Machines, s: World):
     if t - get(s, m[0].z.crowd_since) > _WINDOW:
         put(s, m[0].z.crowd_since, t)
         put_int(s, m[0].z.crowd, 0)
-    put_int(s, m[0].z.crowd, get_int(s, m[0].z.crowd) + 1)
+    target = get_int(s, m[0].z.target)
+    weight = int(1)
+    if target >= 0 and target < 2 * m[0].pairs.count:
+        weight = int(_IDLE)
+    for i in range(m[0].pairs.count):
+        if get_int(s, m[0].c.mode + i) != get_int(s, m[0].c.mode_before + i):
+            weight = 1
+    put_int(s, m[0].z.crowd, get_int(s, m[0].z.crowd) + weight)
     return get_int(s, m[0].z.crowd) > _CROWD + 2 * n_active(m, s)
 
 

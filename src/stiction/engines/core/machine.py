@@ -10,7 +10,7 @@ again after any of them.
 
 import warp as wp
 
-from .collide import APPROACH, IMPACT_LAW, collide, mark_touching, still
+from .collide import APPROACH, IMPACT_LAW, JAM, collide, mark_touching, still
 from .events import event_values, grazing, missing_time, n_values, narrow
 from .implicit import choose_kind, correct_stage
 from .joints import next_phase
@@ -311,6 +311,15 @@ def begin_event(m: Machines, s: World):
 
 
 @wp.func
+def changes_modes_only(m: Machines, s: World):
+    """Whether an event is no collision: an impact without one does not count, it may be followed by
+    others without end.
+    """
+    after = get_int(s, m[0].z.after_impact)
+    return after == 0 or after == JAM
+
+
+@wp.func
 def take_event(m: Machines, s: World):
     """Velocities jump if something collides; else the modes are settled."""
     if m[0].opt.compliant != 0:
@@ -332,7 +341,7 @@ def take_event(m: Machines, s: World):
         put_int(s, m[0].z.jammed, 1)
         put_int(s, m[0].z.after_impact, 0)
         mark_touching(m, s)
-    elif get_int(s, m[0].z.after_impact) == 0 and is_crowded(m, s):
+    elif changes_modes_only(m, s) and is_crowded(m, s):
         put_int(s, m[0].z.landed, 0)
         leap(m, s)
         put(s, m[0].z.now, get(s, m[0].z.t))

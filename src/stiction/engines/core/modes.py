@@ -22,12 +22,27 @@ import warp as wp
 from .cone import APART, FREE_TO, SLIDING, solve_cone
 from .layout import MOST_ROWS, MU_DYNAMIC, MU_STATIC, OPEN, SLIP, STICK, TANGENTS, Machines
 from .onset import admissible, align_onsets
-from .reals import ONE, TWO, ZERO, World, fill, get, get_int, put, put_int, real, tolerance
+from .reals import (
+    ONE,
+    TWO,
+    ZERO,
+    World,
+    copy,
+    fill,
+    get,
+    get_int,
+    largest,
+    put,
+    put_int,
+    real,
+    tolerance,
+)
 from .rows import first_row, law, n_active, n_rows, pair_of, times_W
 
 _LATER = tolerance(1e-4, 1e-3)  # change of accelerations that decides, part of the largest
 _STEADY = tolerance(1e-9, 1e-5)  # change in a step below which nothing can be told from it
 _MOVES = tolerance(1e-8, 1e-4)  # acceleration that counts, part of the largest
+_BEARS = tolerance(1e-9, 1e-5)  # force that counts, part of the largest
 _RETRIES = wp.constant(6)
 
 CONSISTENT, SUSPICIOUS = wp.constant(1), wp.constant(2)
@@ -111,6 +126,26 @@ def all_hold(m: Machines, s: World, b: int, x: int, moves: real):
     return holds
 
 
+@wp.func
+def found_forces(m: Machines):
+    """Where the solution of the cone problem is kept while forces are tried."""
+    return m[0].c.work + 3 * m[0].c.capacity
+
+
+@wp.func
+def open_unloaded(m: Machines, s: World):
+    """Open the contacts that bear nothing in the solution of the cone problem.
+
+    Where contacts are all but in one place or on one line, those that part are hardly accelerated,
+    and would be pulled if they were kept.
+    """
+    x = found_forces(m)
+    most = largest(s, x, n_rows(m, s))
+    for k in range(n_active(m, s)):
+        if get(s, x + first_row(m, s, k + 1) - 1) <= _BEARS * most:
+            put_int(s, m[0].c.mode + pair_of(m, s, k), OPEN)
+
+
 @wp.func(inline=False)
 def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
     """Settle the modes of closed contacts, which come marked `STICK` (at rest) or `SLIP`.
@@ -184,6 +219,9 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
                 put_int(s, m[0].c.mode + i, STICK)
         if not again:
             break
+    copy(s, found_forces(m), x, n)
+    if solved and not admissible(m, s, b):
+        open_unloaded(m, s)
     align_onsets(m, s, b, gives_way)
     if not solved:
         flags = int(SUSPICIOUS)

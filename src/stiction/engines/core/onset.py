@@ -39,6 +39,7 @@ from .sharing import least_margin, share_forces
 
 _ROUNDS = wp.constant(40)
 _TURNED = tolerance(1e-10, 1e-5)  # change of a direction that ends them
+_ASIDE = tolerance(1e-6, 1e-3)  # 1 - cosine of the angle by which a slip may miss its direction
 _HALVINGS = wp.constant(60)
 
 
@@ -129,6 +130,26 @@ def admissible(m: Machines, s: World, b: int):
 
 
 @wp.func
+def goes_as_decided(m: Machines, s: World, b: int):
+    """Whether all contacts that begin to slip do so in their directions, under `force`: a body held
+    at one of them would turn about it.
+    """
+    n = n_rows(m, s)
+    for k in range(n_active(m, s)):
+        if begins(m, s, k):
+            begin = first_row(m, s, k)
+            along = real(0.0)
+            size = real(0.0)
+            for j in range(first_row(m, s, k + 1) - 1 - begin):
+                a = get(s, b + begin + j) + times_W(m, s, n, begin + j, m[0].c.force)
+                along += a * get(s, m[0].c.direction + TANGENTS * pair_of(m, s, k) + j)
+                size += a * a
+            if along < (ONE - _ASIDE) * wp.sqrt(size):
+                return False
+    return True
+
+
+@wp.func
 def keep_at_rest(m: Machines, s: World, b: int, gives_way: int):
     """What could as well stay at rest as begin to slip stays. Where friction presses and presses
     less as a slip turns, such a slip would end as soon as it begins.
@@ -139,7 +160,7 @@ def keep_at_rest(m: Machines, s: World, b: int, gives_way: int):
             before = get(s, m[0].c.mu + k)
             put_int(s, m[0].c.mode + i, STICK)
             put(s, m[0].c.mu + k, law(m, s, i, MU_STATIC))
-            if not admissible(m, s, b):
+            if not (admissible(m, s, b) and goes_as_decided(m, s, b)):
                 put_int(s, m[0].c.mode + i, SLIP)
                 put(s, m[0].c.mu + k, before)
 

@@ -42,6 +42,7 @@ _SLACK = tolerance(1e-9, 1e-4)  # part of F by which forces may leave their cone
 _CENTRED = tolerance(1e-16, 1e-8)  # the square of Newton's decrement that ends the search
 _NEWTON = wp.constant(60)
 _SEARCH = wp.constant(400)  # steps of the search for a beginning
+_HALVINGS = wp.constant(50)
 _STEEPER = wp.constant(real(10.0))
 
 
@@ -186,7 +187,11 @@ def reach(m: Machines, s: World, o: Sharing):
 
 @wp.func
 def newton_share(m: Machines, s: World, o: Sharing, n: int, norm: real, pull: real):
-    """One Newton step over n directions of norm/2 |λ|² + pull z_last + barrier; its decrement²."""
+    """One Newton step over n directions of norm/2 |λ|² + pull z_last + barrier; its decrement².
+
+    Forces stay inside their cones. Where these are so near that nothing can be told of them, or no
+    step is short enough, they stay where they are: the decrement is then infinite.
+    """
     for a in range(n):
         total = real(0.0)
         for i in range(o.m):
@@ -217,14 +222,21 @@ def newton_share(m: Machines, s: World, o: Sharing, n: int, norm: real, pull: re
         for i in range(o.m):
             to = o.change + i
             put(s, to, get(s, to) + get(s, o.step + a) * get(s, o.N + a * o.m + i))
+    if not (decrement < INFINITY):
+        return TWO * INFINITY
     part = wp.min(ONE, real(0.9) * reach(m, s, o))
     if decrement > real(0.25):  # damped far from the minimum
         part = wp.min(part, ONE / (ONE + wp.sqrt(decrement)))
-    for i in range(o.m):
-        put(s, o.at + i, get(s, o.at + i) + part * get(s, o.change + i))
-    for a in range(n):
-        put(s, o.z + a, get(s, o.z + a) + part * get(s, o.step + a))
-    return decrement
+    copy(s, o.before, o.at, o.m)
+    for _ in range(_HALVINGS):
+        copy(s, o.at, o.before, o.m)
+        add_scaled(s, o.at, part, o.change, o.m)
+        if least_margin(m, s, o.at) > ZERO:
+            add_scaled(s, o.z, part, o.step, n)
+            return decrement
+        part = HALF * part
+    copy(s, o.at, o.before, o.m)
+    return TWO * INFINITY
 
 
 @wp.func
@@ -256,7 +268,7 @@ def find_inside(m: Machines, s: World, o: Sharing):
     for _ in range(_SEARCH):
         decrement = newton_share(m, s, o, n, ZERO, pull)
         now = raised + get(s, o.z + o.d)
-        if now < -_SLACK:
+        if now < -_SLACK or not (decrement < INFINITY):
             break
         if decrement < real(1e-3):
             if real(n_active(m, s)) * TWO / pull < _SLACK * HALF:
@@ -316,12 +328,8 @@ def share_forces(m: Machines, s: World, size: int, rank: int):
             return
     norm = ONE / (o.F * o.F)
     for _ in range(_NEWTON):
-        copy(s, o.before, o.at, size)
         decrement = newton_share(m, s, o, o.d, norm, ZERO)
-        if not (decrement < INFINITY):  # on the very bound
-            copy(s, o.at, o.before, size)
-            break
-        if decrement < _CENTRED:
+        if decrement < _CENTRED or not (decrement < INFINITY):
             break
     raise_normals(m, s, o, o.at, -_SLACK * o.F)
     copy(s, m[0].c.unknown, o.at, size)

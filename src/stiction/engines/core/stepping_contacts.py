@@ -5,7 +5,7 @@ import warp as wp
 from .collide import REST, TOUCH
 from .cone import contact_equations, size_of, solve_cone, step_of
 from .contacts import contact_velocity, place_contact
-from .flat_friction import solve_flat
+from .flat_friction import beyond_pyramid, lags_behind, least_grip, solve_flat
 from .joints import drive, servo_gains, spring
 from .layout import (
     MOST_ROWS,
@@ -193,27 +193,39 @@ def lower_bound(m: Machines, s: World, k: int, kick: real, h: real, since: real,
 
 
 @wp.func
-def normals_hold(m: Machines, s: World, b: int, p: int):
-    """Whether normal impulses press, or contacts part, and never both: of any shape of friction."""
+def pyramids_hold(m: Machines, s: World, b: int, p: int):
+    """Whether impulses are those of the law with pyramids: normals press or part and never both,
+    and friction is inside its pyramid, and all of it where a contact slides.
+    """
     n = n_rows(m, s)
-    size = size_of(m, s, n, b, p)
+    least = _PIVOTED * size_of(m, s, n, b, p)
     for k in range(n_active(m, s)):
         r = first_row(m, s, k + 1) - 1
         u = get(s, b + r) + times_W(m, s, n, r, p)
         above = get(s, p + r) - get(s, m[0].c.floor + k)
-        if not wp.abs(wp.min(above, step_of(m, s, k, n) * u)) <= _PIVOTED * size:
+        if not wp.abs(wp.min(above, step_of(m, s, k, n) * u)) <= least:
+            return False
+        if not beyond_pyramid(m, s, k, p) <= least or not lags_behind(m, s, k, b, p) <= least:
             return False
     return True
 
 
 @wp.func
 def solve_once(m: Machines, s: World, b: int, p: int):
-    """By pyramids or cones. Where Lemke's method loses its way among redundant contacts, cones."""
-    if m[0].opt.solver == BY_PYRAMIDS:
-        if solve_flat(m, s, b, p, False) and normals_hold(m, s, b, p):
-            return True
-        fill(s, p, n_rows(m, s), ZERO)
-    return solve_cone(m, s, b, p)
+    """By pyramids or cones. Where Lemke's method loses its way among redundant contacts, by the
+    cones that are inside the pyramids.
+    """
+    if m[0].opt.solver != BY_PYRAMIDS:
+        return solve_cone(m, s, b, p)
+    if solve_flat(m, s, b, p, False) and pyramids_hold(m, s, b, p):
+        return True
+    fill(s, p, n_rows(m, s), ZERO)
+    for k in range(n_active(m, s)):
+        put(s, m[0].c.mu + k, least_grip(m, s, k) * get(s, m[0].c.mu + k))
+    solved = solve_cone(m, s, b, p)
+    for k in range(n_active(m, s)):
+        put(s, m[0].c.mu + k, get(s, m[0].c.mu + k) / least_grip(m, s, k))
+    return solved
 
 
 @wp.func
@@ -319,7 +331,10 @@ def settle_modes(m: Machines, s: World, rebounds: int):
                 put(s, m[0].c.work + r, u)
                 speed += u * u
             speed = wp.sqrt(speed)
-            inside = wp.sqrt(rub) < (ONE - _INSIDE) * get(s, m[0].c.mu + k) * p_n
+            grip = get(s, m[0].c.mu + k)
+            if m[0].opt.solver == BY_PYRAMIDS:
+                grip = grip * least_grip(m, s, k)
+            inside = wp.sqrt(rub) < (ONE - _INSIDE) * grip * p_n
             put_int(s, m[0].c.mode + i, STICK)
             if speed > REST and not inside:
                 put_int(s, m[0].c.mode + i, SLIP)
