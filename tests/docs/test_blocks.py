@@ -55,6 +55,8 @@ LIGHTER_CODE = [
 ]
 # Minutes of searching, which tests of their own do with smaller numbers: by `--thorough` only.
 HEAVY = re.compile(r"cube-rollouts|square-drops|run\.trc|^stiction posture|--laws$")
+# What ran already, on whatever page: many pages show the same command.
+RAN: set[str] = set()
 # Started by hand: they wait for somebody.
 WAITING = re.compile(r"^stiction (studio|--install-completion)")
 # What stands on other pages before a block begins.
@@ -96,8 +98,8 @@ def test_a_page_runs(page, tmp_path, monkeypatch, request):
     name = str(page.relative_to(pages.ROOT))
     space: dict[str, object] = {"__name__": "__manual__"}
     exec(PRELUDE.get(name, ""), space)
-    done: set[str] = set()  # the gallery has two pictures of one run
-    for block in pages.blocks(page):
+    blocks = pages.blocks(page)
+    for number, block in enumerate(blocks):
         where = f"{block.page}:{block.line}"
         if block.note("not run") is not None or _lacks(block):
             continue
@@ -107,9 +109,8 @@ def test_a_page_runs(page, tmp_path, monkeypatch, request):
             Path(block.title).parent.mkdir(parents=True, exist_ok=True)
             Path(block.title).write_text(block.text + "\n")
         for command in block.commands:
-            if command in done:
+            if not thorough and _ran(command, blocks[number:]):
                 continue
-            done.add(command)
             _run(command, int(block.note("exit") or 0), shared, thorough, where)
         if block.code:
             code = block.code if thorough else _lighter(block.code, LIGHTER_CODE)
@@ -150,6 +151,17 @@ def _run(command: str, status: int, shared: Path | None, thorough: bool, where: 
     assert made.returncode == status, f"{where}: {command}: {made.stderr}"
     if target is not None:
         Path(target).write_text(made.stdout)
+
+
+def _ran(command: str, blocks: list[pages.Block]) -> bool:
+    """Whether a command ran already, and nothing from here on needs what it would write."""
+    words = shlex.split(command)
+    folder = words[words.index("--out") + 1] if "--out" in words else "out/"
+    texts = [b.text.replace(command, "") for b in blocks]
+    own = any(Path(word).is_file() for word in words)  # a file of this page
+    again = command in RAN and not own and not any(folder in text for text in texts)
+    RAN.add(command)
+    return again
 
 
 def _lighter(text: str, changes: list[tuple[str, str]]) -> str:

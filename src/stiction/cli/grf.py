@@ -40,7 +40,7 @@ def grf(
 
     Examples:
       stiction grf walk.mot --model subject.osim --plates forces.mot --plot
-      stiction grf markers.trc --model human --marker-axes x,-z,y
+      stiction grf markers.trc --model subject.osim --plates loads.xml --json
       stiction grf walk.mot --model human --cutoff 6 --json
     """
     given = {k: v for k, v in locals().items() if k != "output"}
