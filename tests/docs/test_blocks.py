@@ -158,7 +158,7 @@ def _ran(command: str, blocks: list[pages.Block]) -> bool:
     words = shlex.split(command)
     folder = words[words.index("--out") + 1] if "--out" in words else "out/"
     texts = [b.text.replace(command, "") for b in blocks]
-    own = any(Path(word).is_file() for word in words)  # a file of this page
+    own = any(word == ">" or Path(word).is_file() for word in words)  # a file of this page
     again = command in RAN and not own and not any(folder in text for text in texts)
     RAN.add(command)
     return again
