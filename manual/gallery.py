@@ -33,11 +33,13 @@ def page() -> str:
             path = f"images/gallery/{picture['name']}{suffix}"
             commands = picture["command"].strip()
             lines += [
+                '<div class="picture" markdown>\n',
                 '<figure markdown="span">',
                 f"![{picture['title']}]({path})",
                 f"<figcaption>{picture['title']}</figcaption>",
                 "</figure>\n",
                 f"```console\n{commands}\n```\n",
+                "</div>\n",
             ]
         lines.append("</div>\n")
     return "\n".join(lines)

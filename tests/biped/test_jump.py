@@ -99,3 +99,14 @@ def test_records_without_a_jump_are_refused(tmp_path):
         path.write_text(text)
         with pytest.raises(InputError, match=r"one column beside the time.*add --column"):
             read_vertical_force(path)
+
+
+def test_one_column_with_a_heading_is_read_at_its_rate(tmp_path):
+    (tmp_path / "bare.txt").write_text("700\n701\n702\n")
+    (tmp_path / "headed.txt").write_text("Fz\n700\n701\n702\n")
+    bare, headed = (
+        read_vertical_force(tmp_path / f"{n}.txt", rate=100.0) for n in ("bare", "headed")
+    )
+    assert headed.names == ("Fz",)
+    np.testing.assert_array_equal(headed.values, bare.values)
+    np.testing.assert_array_equal(headed.time, [0, 0.01, 0.02])

@@ -43,7 +43,7 @@ class Block:
         """The command lines of the block, without comments and without what they print."""
         if self.language not in ("console", "indented", "sh", "bash"):
             return []
-        lines = self.text.splitlines()
+        lines = re.sub(r"\\\n\s*", "", self.text).splitlines()  # a shell joins such lines
         prompted = [line[2:] for line in lines if line.startswith("$ ")]
         plain = [line for line in lines if line.split(" ")[0] in _PROGRAMS]
         found = [shlex.join(_words(line)) for line in prompted or plain]

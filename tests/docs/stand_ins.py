@@ -87,7 +87,9 @@ def jump_record(rate: float, path: Path, header: str) -> None:
     land = (time >= 1.8) & (time < 2.1)
     force[land] += flight * np.pi / 2 * np.sin(np.pi * (time[land] - 1.8) / 0.3)
     rows = np.column_stack([time, force]) if "," in header else force
-    np.savetxt(path, rows, delimiter=",", header=header, comments="")
+    with path.open("w") as file:
+        file.write(f"{header}\n" if header else "")
+        np.savetxt(file, rows, delimiter=",")
 
 
 def _call(*arguments: str) -> None:
@@ -153,8 +155,10 @@ MADE: dict[str, Callable[[Path], None]] = {
     )(path),
     "walk.mot": _copy(str(_WALK / "motion.mot")),
     "forces.mot": _copy(str(_WALK / "plates.mot")),
+    "motion.mot": _copy(str(_WALK / "motion.mot")),
+    "plates.mot": _copy(str(_WALK / "plates.mot")),
     "plate.txt": lambda path: jump_record(600, path, "Fz"),
-    "force.txt": lambda path: jump_record(1000, path, "Fz"),
+    "force.txt": lambda path: jump_record(1000, path, ""),
     "plate.csv": lambda path: jump_record(1000, path, "time,Fz"),
     "log.csv": _log,
     "test.toml": _log,

@@ -67,22 +67,25 @@ class JumpRecord:
 def read_vertical_force(
     path: str | Path, *, rate: float | None = None, column: str | None = None
 ) -> Table:
-    """A vertical force from a table with a time column, or from bare numbers at a given rate.
+    """A vertical force from a table with a time column, or from one column at a given rate.
 
     Args:
         path: .txt, .csv, .mot or .sto.
-        rate: Sampling rate [Hz] of a file of bare numbers.
+        rate: Sampling rate [Hz] of a file of one column, which may have a heading.
         column: Which column, if there are several.
     """
     path = Path(path)
     cells = [line.strip() for _, line in read_lines(path)[0]]
+    name = "force"
+    if rate is not None and len(cells) > 1 and not is_number(cells[0]) and is_number(cells[1]):
+        name, *cells = cells
     if cells and is_number(cells[0]):
         if rate is None:
             raise InputError(f"`{path}` is one column of numbers: add --rate with its rate in Hz")
         if not rate > 0:
             raise InputError(f"`rate` must be a positive number [Hz], got {rate}")
         values = np.array([float(c) if is_number(c) else np.nan for c in cells])[:, None]
-        table = Table.recording(path, np.arange(len(values)) / rate, ("force",), values)
+        table = Table.recording(path, np.arange(len(values)) / rate, (name,), values)
     else:
         table = read_table(path).by_time()
     if column is None and len(table.names) != 1:

@@ -40,8 +40,8 @@ def grf(
 
     Examples:
       stiction grf walk.mot --model subject.osim --plates forces.mot --plot
-      stiction grf markers.trc --model human --set mechanism.human.mass=72.6
-      stiction grf walk.csv --model human --cutoff 6 --json
+      stiction grf markers.trc --model subject.osim --plates loads.xml --json
+      stiction grf walk.mot --model human --cutoff 6 --json
     """
     given = {k: v for k, v in locals().items() if k != "output"}
     options = trial.TrialOptions(**given)

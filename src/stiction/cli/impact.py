@@ -23,7 +23,7 @@ def impact(
     scene: str = SCENE,
     set_: Texts = SET,
     base: Text = BASE,
-    q: Text = option(None, "LIST", "A configuration in contact: 0.5,-0.2."),
+    q: Text = option(None, "LIST", "A configuration in contact: 0.3,-0.2."),
     v: Text = option(None, "LIST", "The velocity there, just before the impact."),
     tangential: Number = option(
         None, "E_T", "Add a row in which every tangential velocity after is E_T times that before."
@@ -39,7 +39,7 @@ def impact(
     Examples:
       stiction impact double-pendulum
       stiction impact bicycle --friction-map --out out/impact
-      stiction impact double-pendulum --q 0.5,-0.2 --v 0,-3
+      stiction impact double-pendulum --q=-0.5236,-1.0472 --v=-3,0
       stiction impact double-pendulum --tangential -0.3
     """
     state = {"q": q, "v": v}
@@ -75,7 +75,7 @@ def _list(name: str, text: str) -> str:
     try:
         return str([float(word) for word in text.strip("[] ").replace(",", " ").split()])
     except ValueError:
-        raise InputError(f"`--{name}` must be numbers as 0.5,-0.2, got '{text}'") from None
+        raise InputError(f"`--{name}` must be numbers as in 0.3,-0.2, got '{text}'") from None
 
 
 def _show(title: str, found, rows: list[dict]) -> None:

@@ -12,7 +12,7 @@ from stiction.cli.terminal import say
 def jump(
     output: Output,
     forces: Path = argument(..., "Vertical force against time (.txt, .csv, .mot, .sto)."),
-    rate: Number = option(None, "F", "Sampling rate of a file of bare numbers [Hz]."),
+    rate: Number = option(None, "F", "Sampling rate of a file of one column, without times [Hz]."),
     column: Text = option(None, "NAME", "The vertical force, if there are more columns."),
 ) -> Answer:
     """Find the jumps in a record of vertical force, and how high they were.

@@ -46,7 +46,7 @@ def motions(
     Examples:
       stiction motions peg-jamming
       stiction motions part.toml --plot
-      stiction motions --scene box --at 0.5 --set contact.mu_static=0.3
+      stiction motions --scene box --at 0.5 --set contact.mu_dynamic=0.3
     """
     if (source is None) == (scene is None):
         raise InputError("give a file or an example, or else a scene by --scene")

@@ -45,16 +45,26 @@ def show_table(
     def cell(value: Any) -> str:
         return plain(f"{value:.6g}" if isinstance(value, float) else str(value))
 
+    console = _console()
+    columns = {name: [cell(name), *(cell(row[name]) for row in rows)] for name in rows[0]}
+    words = [
+        max(len(w) for text in texts for w in [*text.split(), ""]) for texts in columns.values()
+    ]
+    if sum(words) + 3 * len(words) + 1 > console.width:  # some words must be broken
+        words = [1] * len(words)
     table = Table(
-        *(Column(cell(name), overflow="fold") for name in rows[0]),
+        *(
+            Column(texts[0], overflow="fold", min_width=width)
+            for texts, width in zip(columns.values(), words, strict=True)
+        ),
         title=cell(title) or None,
         title_justify="left",
         show_header=header,
         show_lines=lines,
     )
-    for i, row in enumerate(rows):
-        table.add_row(*(cell(row[name]) for name in rows[0]), end_section=i in sections)
-    _console().print(table)
+    for i in range(len(rows)):
+        table.add_row(*(texts[i + 1] for texts in columns.values()), end_section=i in sections)
+    console.print(table)
 
 
 def _console():

@@ -47,7 +47,7 @@ def translate(
     Examples:
       stiction translate --to mujoco --stiffness 1e5 --restitution 0.6 --check mujoco
       stiction translate --to drake --stiffness 1e5 --alpha 0.2 --mass 2 --speed 1.5 --mu 0.6
-      stiction translate --from drake --set point_contact_stiffness=2e5 --to exudyn
+      stiction translate --from mujoco --set 'solref=0.02 1' --to drake
     """
     from stiction.interop import ENGINES
     from stiction.interop.summary import translation_summary

@@ -69,7 +69,8 @@ def save_figure(figure: "Figure", directory: "OutputDirectory", name: str) -> li
             for suffix, metadata in ((".svg", {"Date": None}), (".png", {"Software": None})):
                 with directory.file(name + suffix) as path:
                     figure.savefig(path, metadata=metadata)
-                figure.set_layout_engine("none")  # laid out once, the same in both files
+                with plt.rc_context({"figure.constrained_layout.use": False}):
+                    figure.set_layout_engine(None)  # laid out once, the same in both files
     finally:
         plt.close(figure)
     return [directory.path / f"{name}{suffix}" for suffix in (".svg", ".png")]

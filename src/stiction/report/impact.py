@@ -9,7 +9,7 @@ import numpy as np
 from stiction.impacts import friction_map as feasible_friction
 from stiction.report.figures import COLORS, add_figures, new_figure
 from stiction.report.output import OutputDirectory
-from stiction.report.page import Report
+from stiction.report.page import Report, number
 from stiction.scenes.impact import ImpactState
 
 _SLIPS = 401  # points of a friction curve
@@ -18,6 +18,8 @@ _SLIPS = 401  # points of a friction curve
 def table_rows(found: ImpactState, rows: list[dict[str, Any]]) -> list[dict[str, str]]:
     """One row for each law and contact, and one for what there was before, as text."""
     problem = found.problem
+    speed = float(np.abs(np.asarray(problem.velocity)).max())
+    impulse = max(float(np.abs(c["impulse"]).max()) for row in rows for c in row["contacts"])
     before = {
         "contacts": [
             {"contact": name, "velocity_after": u}
@@ -33,8 +35,8 @@ def table_rows(found: ImpactState, rows: list[dict[str, Any]]) -> list[dict[str,
                 {
                     "law": row["law"] if i == 0 else "",
                     "contact": contact["contact"],
-                    "velocity [m/s]": _numbers(contact["velocity_after"]),
-                    "impulse [N s]": _numbers(contact.get("impulse", ())),
+                    "velocity [m/s]": _numbers(contact["velocity_after"], speed),
+                    "impulse [N s]": _numbers(contact.get("impulse", ()), impulse),
                     "least force [N]": _numbers(contact.get("force", ())),
                     "friction": f"{contact['mu']:.4g}" if "mu" in contact else "",
                     "e_t (4.11)": _numbers(contact.get("tangential_restitution", ())),
@@ -135,8 +137,8 @@ def _friction_map_figure(found: ImpactState):
     return figure
 
 
-def _numbers(values) -> str:
-    return ", ".join(f"{float(x) + 0.0:.5g}" for x in values)
+def _numbers(values, scale: float = 1.0) -> str:
+    return ", ".join(number(float(x), 5, scale) for x in values)
 
 
 def _energy(row: dict[str, Any]) -> str:

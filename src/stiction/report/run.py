@@ -39,6 +39,7 @@ from stiction.surfaces import WorldContacts, model_planes, tell_not_treated
 Charts = dict[str, tuple[Chart, str]]  # with captions, by the names of their files
 _HITS = ("impact", "touch")
 _INSTANTS = 12  # at which the mechanism is drawn
+_FLIGHTS = 3  # that are told one by one, the longest
 _REACTIONS = (
     "Force of the ground on each body. Shaded: contact (approach before it); dotted: impacts, which"
     " only the mean over 10 ms shows"
@@ -292,12 +293,16 @@ def _reaction_lines(reactions: dict[str, Any] | None) -> list[tuple[str, str]]:
     lines = []
     for name, body in reactions["bodies"].items():
         peak, mean, hit = (body[key] for key in ("peak", "peak_mean", "impact_impulse"))
-        text = f"{peak:.4g} N, {mean:.4g} N as a mean over 10 ms; impacts {hit:.4g} N s"
+        text = f"{peak:.4g} N between impacts; {mean:.4g} N as a mean over 10 ms, impacts included"
         if np.isfinite([peak, mean]).all():
+            text += f"; all impacts together {hit:.4g} N s"
             lines.append((f"peak force on {name.replace('_', ' ')}", text))
-    for flight in reactions["flights"]:
+    flights = sorted(reactions["flights"], key=lambda f: -f["duration"])
+    for flight in sorted(flights[:_FLIGHTS], key=lambda f: f["start"]):
         text = f"{flight['duration']:.4g} s from {flight['start']:.4g} s, centre of mass"
         lines.append(("flight", f"{text} rising {flight['rise']:.3g} m"))
+    if short := flights[_FLIGHTS:]:
+        lines.append(("flight", f"{len(short)} more, up to {short[0]['duration']:.4g} s"))
     if (error := reactions["momentum_error"]) is not None and np.isfinite(error):
         lines.append(("impulse less change of momentum", f"{number(error, 2)} N s"))
     return lines

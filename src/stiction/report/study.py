@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MOST_FAILURES = 100  # in the table; the results have the messages of all
 _MOST_BASINS = 8  # with a colour of their own
 _BINS = 40
+_NOTHING = 1e-7  # of the largest value of an outcome: the usual tolerance of runs is 1e-8
 
 
 def summarize_study(study: Study, shown: list[str]) -> dict[str, Any]:
@@ -89,10 +90,16 @@ def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append(("note", f"the interval is still wider than {ask['width']:g}: more cases"))
     for name, d in summary["outcomes"].items():
         if d["cases"]:
-            text = f"{d['median']:.5g} ({d['5 %']:.5g} to {d['95 %']:.5g} in 90 %)"
-            lines.append((name, text))
+            scale = max(abs(d["min"]), abs(d["max"]))
+            middle, low, high = (_beside(d[key], scale) for key in ("median", "5 %", "95 %"))
+            lines.append((name, f"{middle} ({low} to {high} in 90 %)"))
     lines.append(("results", str(summary["results"])))
     return lines
+
+
+def _beside(value: float, scale: float) -> str:
+    """A number for people; 0 where it is nothing beside the largest, but the run's inaccuracy."""
+    return "0" if abs(value) < _NOTHING * scale else f"{value:.5g}"
 
 
 def index_rows(rows: list[dict[str, Any]]) -> list[dict[str, str]]:

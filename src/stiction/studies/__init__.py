@@ -8,7 +8,7 @@ on where it was. Then come the answers: probabilities, Sobol indices, basins, ca
 - `variations`, `design`: what varies, and how it is sampled.
 - `subject`, `scene_subject`, `block`, `measures`, `others`: what is done in a case, and kept of it.
 - `store`, `running`, `watch`, `conduct`: the results on disk, and who does the work.
-- `ask`, `sensitivity`, `rests`: answers. `randomize`: draws as files for other engines.
+- `ask`, `sensitivity`, `rests`: answers. `random_models`: draws as files for other engines.
 """
 
 from stiction._base.lazy import lazy_names

@@ -18,8 +18,8 @@ from stiction.studies.others import bootstrap as bootstrap
 from stiction.studies.others import subject_of as subject_of
 from stiction.studies.outcomes import outcome_of as outcome_of
 from stiction.studies.outcomes import require_outcomes as require_outcomes
-from stiction.studies.randomize import RandomModels as RandomModels
-from stiction.studies.randomize import randomize as randomize
+from stiction.studies.random_models import RandomModels as RandomModels
+from stiction.studies.random_models import randomize as randomize
 from stiction.studies.rests import basins as basins
 from stiction.studies.running import connect as connect
 from stiction.studies.sensitivity import SobolIndex as SobolIndex
