@@ -11,6 +11,7 @@ from stiction.identify.faults import clean
 from stiction.identify.fit.averaging import PRICE, SUSPICION, average
 from stiction.identify.fit.nuisances import Nuisance, Nuisances
 from stiction.identify.fit.residuals import judge_residuals, outliers
+from stiction.identify.kinds.contact_setup import Tolerances
 from stiction.identify.path.noise import sensor_noise
 
 
@@ -178,7 +179,6 @@ def test_intervals_cover_with_one_fault(fault):
     assert sum(found.coverage.values()) * 12 >= 31
     if fault == "none":
         assert found.said == ""
-        # Without nuisances: 0.129, 0.46, 0.436 %.
-        clean_width = {"bottom.k": 0.00129, "bottom.c": 0.0046, "bottom.mu": 0.00436}
-        for name, width in clean_width.items():
+        surely = Tolerances(**dict.fromkeys(Tolerances.model_fields, 0.0))
+        for name, width in judge("single-point", fault, 12, tolerances=surely).width.items():
             assert found.width[name] < 1.2 * width

@@ -2,9 +2,9 @@ r"""What the data leave open, where it is not normal: Laplace's test, and draws 
 
 Standard errors take the logarithm of the density for a quadratic (Laplace's approximation). The
 test looks two standard errors away, either way along each line on which one parameter changes and
-the others follow it, where it ought to have fallen by 2. If it has not, draws are made by an ensemble of walkers that stretch
-moves along the lines between them carry over the density [GoodmanWeare2010]: no scale or
-orientation of the density matters to them.
+the others follow it, where it ought to have fallen by 2. If it has not, draws are made by an
+ensemble of walkers that stretch moves along the lines between them carry over the density
+[GoodmanWeare2010]: no scale or orientation of the density matters to them.
 """
 
 from collections.abc import Callable
