@@ -10,6 +10,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
@@ -33,14 +34,15 @@ def sample_jit(common: int) -> Callable[[Callable], Callable]:
             if not leaves or any(isinstance(leaf, Tracer) for leaf in leaves):
                 return compiled(*args)
             n = len(leaves[0])
+            if n % STEP == 0:
+                return compiled(*args)
 
             def longer(x: Any) -> np.ndarray:
                 x = np.asarray(x)
                 return np.concatenate([x, np.repeat(x[-1:], -n % STEP, axis=0)])
 
             out = compiled(*args[:common], *jax.tree.map(longer, samples))
-            # NumPy's, since every operation on JAX's is compiled anew for each length.
-            return jax.tree.map(lambda x: np.asarray(x)[:n], out)
+            return jax.tree.map(lambda x: jnp.asarray(np.asarray(x)[:n]), out)
 
         return call
 

@@ -101,7 +101,7 @@ def estimate_on_paths(problem: ContactProblem, tests: Sequence[Samples]) -> Esti
 
 def _joined(parts: list):
     """Samples of several tests one after the other."""
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
 
 def _bristles(problem: ContactProblem, tests, found: Regression, limit: np.ndarray) -> Bristles:

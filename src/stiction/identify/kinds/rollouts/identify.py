@@ -35,6 +35,7 @@ _LEAST_ROLLOUTS = 2  # for a standard error
 _ROUGH, _TOO_ROUGH = 3, 5  # times the usual noise: no free motion at first; none at all
 _CUTS = 4  # times that a third of a flight is cut off, to find the part that is free
 _FREE_ROWS = 6  # that must be left of it
+_POOR = 0.2  # relative standard error above which a number is called poorly told
 _UNEXCITED = dict.fromkeys(
     ("mu", "mu_static", "mu_dynamic"),
     "friction hardly ever reached its limit, as bodies hardly slid",
@@ -276,9 +277,9 @@ def _identification(
     rms = float(np.sqrt(np.nanmean(found.size**2)))
     units = {n: PARAMETERS[n].unit for n in setup.wanted}
     wanted = len(units)
-    covariance = found.covariance[:wanted, :wanted]
+    covariance = found.covariance[:wanted, :wanted].copy()
     estimated = parameters(units, found.values[:wanted], covariance, setup.confidence)
-    estimated, hardly = _as_told(estimated, found, problem.engine)
+    estimated, hardly = _as_told(estimated, found, problem.engine, quantile(setup.confidence))
     residuals = {"distance_rms": rms, "distance_median": float(np.nanmedian(found.size))}
     notes: dict[str, Any] = {
         "rollouts": {
@@ -320,7 +321,7 @@ def _identification(
 
 
 def _as_told(
-    estimated: dict[str, Parameter], found: RolloutFit, engine: RolloutEngine
+    estimated: dict[str, Parameter], found: RolloutFit, engine: RolloutEngine, half_width: float
 ) -> tuple[dict[str, Parameter], list[str]]:
     """The parameters, intervals widened to all values that follow as well; and what to say."""
     out, said = {}, []
@@ -332,11 +333,15 @@ def _as_told(
             out[name] = Parameter(None, None, None, p.unit)
             said.append(f"{name}: not identifiable, {_UNEXCITED.get(name, 'no rollout tells it')}")
             continue
-        if a >= p.interval[0] and b <= p.interval[1]:
+        # Where the interval goes beyond what is looked at, the values that follow say more.
+        ends = (
+            min(a, p.interval[0]) if p.interval[0] > low[i] else a,
+            max(b, p.interval[1]) if p.interval[1] < high[i] else b,
+        )
+        if ends == p.interval and p.std <= _POOR * abs(p.value or 0.0):
             continue
-        ends = min(a, p.interval[0]), max(b, p.interval[1])
-        ends = max(ends[0], PARAMETERS[name].lower), min(ends[1], PARAMETERS[name].upper)
-        out[name] = Parameter(p.value, max(p.std, (ends[1] - ends[0]) / 4), ends, p.unit)
+        ends = float(ends[0]), float(ends[1])
+        out[name] = Parameter(p.value, (ends[1] - ends[0]) / (2 * half_width), ends, p.unit)
         more = " or more" if b >= high[i] else ""
         said.append(
             f"{name}: poorly told, values from {ends[0]:.3g} to {ends[1]:.3g}{more} follow the"

@@ -21,6 +21,7 @@ from stiction.identify.fit import robust
 _AWAY = 2.0  # half-widths of the interval: there it is surely left, if it is right at all
 _FURTHER = 2.0  # times as far each time
 _TRIALS = 6
+_HALVINGS = 6
 _LOST = 1e3  # σ: of a row that a rollout did not get to
 
 Sizes = Callable[[Float[np.ndarray, " p"]], Float[np.ndarray, "n rows"]]
@@ -54,22 +55,38 @@ def as_good(
         return np.sum(robust.cost(np.nan_to_num(r, nan=_LOST), loss), axis=1)
 
     best = losses(theta)
+
+    def follows(i: int, value: float) -> bool:
+        """Whether this value of number i follows the recordings as well."""
+        trial = theta.copy()
+        trial[i] = value
+        D = losses(trial) - best
+        return not D.any() or bool(D.sum() < z / 2 * np.sqrt(np.sum((D - D.mean()) ** 2)))
+
     out = np.empty((len(half), 2))
     for i, width in enumerate(half):
         for side, end in enumerate((reach[0][i], reach[1][i])):
+            room = end - theta[i]
+            if not _AWAY * width < abs(room):  # the interval says nothing on this side
+                out[i, side] = _last(follows, i, theta[i], end)
+                continue
             out[i, side] = theta[i]
-            sign, room = 2 * side - 1, abs(end - theta[i])
-            if not np.isfinite(width) or _AWAY * width >= room:
-                away = [room]
-            else:
-                away = [*_AWAY * width * _FURTHER ** np.arange(_TRIALS), np.inf]
-            for distance in away:
-                trial = theta.copy()
-                trial[i] += sign * min(distance, room)
-                D = losses(trial) - best
-                if D.sum() >= z / 2 * np.sqrt(np.sum((D - D.mean()) ** 2)) and D.any():
+            for distance in [*_AWAY * width * _FURTHER ** np.arange(_TRIALS), np.inf]:
+                value = theta[i] + np.sign(room) * min(distance, abs(room))
+                if not follows(i, value):
                     break
-                out[i, side] = trial[i]
-                if distance >= room:
+                out[i, side] = value
+                if distance >= abs(room):
                     break
     return out
+
+
+def _last(follows: Callable[[int, float], bool], i: int, good: float, end: float) -> float:
+    """The furthest value on the way to `end` that follows as well, by halving."""
+    if follows(i, end):
+        return end
+    bad = end
+    for _ in range(_HALVINGS):
+        middle = (good + bad) / 2
+        good, bad = (middle, bad) if follows(i, middle) else (good, middle)
+    return bad
