@@ -36,7 +36,7 @@ _ROUGH, _TOO_ROUGH = 3, 5  # times the usual noise: no free motion at first; non
 _CUTS = 4  # times that a third of a flight is cut off, to find the part that is free
 _FREE_ROWS = 6  # that must be left of it
 _POOR = 0.2  # relative standard error above which a number is called poorly told
-_UNEXCITED = dict.fromkeys(
+_UNEXCITED: dict[str, str] = dict.fromkeys(
     ("mu", "mu_static", "mu_dynamic"),
     "friction hardly ever reached its limit, as bodies hardly slid",
 )
