@@ -2,10 +2,11 @@
 
 A fault turns a recording into the one that a faulty rig would have given, or the setup into one
 that states something wrong. `judge` counts how often intervals hold the truth, and how often the
-log was refused or the fault named.
+log was refused or the fault named. Logs are numbered from 0 on, and their number is the seed of all
+chance in them: nobody chose it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -252,7 +253,7 @@ FAULTS: dict[str, Fault] = {
     ),
 }  # fmt: skip
 
-# Words by which a fault is named, in a refusal, a warning, a correction or a caveat.
+# Words by which a fault is named, in a refusal, a warning or a correction (or a caveat alone).
 NAMES: dict[str, tuple[str, ...]] = {
     "force offset 0.5 N": ("offset of the wrench sensor",),
     "pose frame turned 0.5°": ("turn of the motion sensor's frame",),
@@ -304,6 +305,27 @@ def _with_cable(r: Recording) -> np.ndarray:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What came out of one log.
+
+    Attributes:
+        held: Whether each interval holds the truth, by parameter; empty if the log was refused.
+        width: Standard errors, relative to the truth, by parameter.
+        refused: Whether the log was refused.
+        named: Whether a refusal, a warning or a correction names the fault.
+        caveat: Whether only a caveat does, which clean logs have too.
+        said: The refusal, or the first warning.
+    """
+
+    held: dict[str, bool]
+    width: dict[str, float]
+    refused: bool
+    named: bool
+    caveat: bool
+    said: str
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What came out of many logs with one fault.
 
@@ -313,6 +335,7 @@ class Verdict:
         width: Median standard error, relative to the truth, by parameter.
         refused: Logs that were refused.
         named: Logs, those refused among them, whose fault is named.
+        caveat: Logs whose fault only a caveat names.
         said: The commonest refusal or warning.
     """
 
@@ -321,6 +344,7 @@ class Verdict:
     width: dict[str, float]
     refused: int
     named: int
+    caveat: int
     said: str
 
     @property
@@ -335,42 +359,52 @@ class Verdict:
         return covers or self.named >= 0.9 * self.count
 
 
-def judge(name: str, fault: str, count: int, *, first: int = 0, **changes) -> Verdict:
-    """Identify `count` virtual logs of a built-in setup with one fault."""
+def try_log(name: str, fault: str, number: int, **changes) -> Outcome:
+    """Identify one virtual log of a built-in setup with one fault.
+
+    The number fixes all chance, that of the sensors and that of the fault, which are independent.
+    """
     setup, folder = read_setup(name)
     setup = setup.model_copy(update=changes)
     truth = testbed_of(setup).truth
-    held: dict[str, list[bool]] = {n: [] for n in truth}
-    width: dict[str, list[float]] = {n: [] for n in truth}
-    said: list[str] = []
-    refused = named = 0
-    for i in range(first, first + count):
-        recording, stated = FAULTS[fault](
-            virtual_test(setup, folder, number=i).recording, setup, np.random.default_rng([24, i])
-        )
-        try:
-            found = identify([recording], stated, folder)
-        except InputError as error:
-            refused += 1
-            named += _names(fault, [str(error)])
-            said.append(str(error))
-            continue
-        named += _names(fault, found.warnings + found.corrections + found.caveats)
-        said += found.warnings[:1]
-        for n, true in truth.items():
-            p = found.parameters[n]
-            if p.interval is None or p.std is None:
-                continue
-            held[n].append(p.interval[0] <= true <= p.interval[1])
-            width[n].append(p.std / true)
-    return Verdict(
-        count,
-        {n: (sum(v), len(v)) for n, v in held.items()},
-        {n: float(np.median(v)) for n, v in width.items() if v},
-        refused,
+    random = np.random.default_rng(np.random.SeedSequence(number).spawn(1)[0])
+    clean = virtual_test(setup, folder, number=number).recording
+    recording, stated = FAULTS[fault](clean, setup, random)
+    try:
+        found = identify([recording], stated, folder)
+    except InputError as error:
+        return Outcome({}, {}, True, _names(fault, [str(error)]), False, str(error))
+    told = {n: p for n in truth if (p := found.parameters[n]).interval is not None}
+    named = _names(fault, found.warnings + found.corrections)
+    return Outcome(
+        {n: p.interval[0] <= truth[n] <= p.interval[1] for n, p in told.items()},
+        {n: p.std / truth[n] for n, p in told.items()},
+        False,
         named,
+        not named and _names(fault, found.caveats),
+        next(iter(found.warnings), ""),
+    )
+
+
+def verdict_on(outcomes: Sequence[Outcome]) -> Verdict:
+    """Outcomes counted."""
+    names = list(dict.fromkeys(n for o in outcomes for n in o.held))
+    said = [o.said for o in outcomes if o.said]
+    held = {n: [o.held[n] for o in outcomes if n in o.held] for n in names}
+    return Verdict(
+        len(outcomes),
+        {n: (sum(v), len(v)) for n, v in held.items()},
+        {n: float(np.median([o.width[n] for o in outcomes if n in o.width])) for n in names},
+        sum(o.refused for o in outcomes),
+        sum(o.named for o in outcomes),
+        sum(o.caveat for o in outcomes),
         max(set(said), key=said.count) if said else "",
     )
+
+
+def judge(name: str, fault: str, count: int, **changes) -> Verdict:
+    """The logs with the numbers 0, 1, 2, … of a built-in setup with one fault."""
+    return verdict_on([try_log(name, fault, i, **changes) for i in range(count)])
 
 
 def _names(fault: str, sentences: list[str]) -> bool:

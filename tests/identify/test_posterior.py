@@ -22,6 +22,15 @@ def test_a_skewed_density_fails():
     assert not_normal(density, np.array([2.0]), np.array([[np.sqrt(2.0)]])) > NOT_NORMAL
 
 
+def test_walkers_may_begin_where_nothing_is_possible():
+    """Half of them do here; draws are those of half a normal density, without a warning."""
+    density = lambda x: -0.5 * x[0] ** 2 if x[0] > 0 else -np.inf  # noqa: E731
+    with np.errstate(invalid="raise"):
+        draws = sample(density, np.array([0.0]), np.array([[1.0]]), count=12_000)[:, 0]
+    assert draws.min() > 0
+    assert np.mean(draws) == pytest.approx(np.sqrt(2 / np.pi), abs=4 * 0.6 / np.sqrt(1200))
+
+
 @pytest.mark.parametrize("shape", [1.0, 3.0])
 def test_draws_follow_a_gamma_density(shape):
     """Shape 1 is a density that falls from its bound on, as that of a parameter near zero."""

@@ -20,7 +20,9 @@ _MOST_BAD = 0.3  # share of rows: more are no exception
 _STANDS_OUT = 12.0  # noise levels: far beyond what a smooth motion and noise give
 _SHARE_LOST = 0.015  # of the time by which one sensor ends before the other
 _FLAT = 8  # samples of a plateau, at least
-_BY_CHANCE = 1e-3  # probability that readings within a noise level of a value are so even
+# Share of sound logs of which some channel may be taken for saturated: divided by how many runs are
+# looked at, it is the probability by which one run may be so even by chance (Bonferroni).
+_FALSE_ALARMS = 0.01
 _CHANNELS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 
@@ -202,11 +204,12 @@ def _plateau(values: np.ndarray, noise: float) -> np.ndarray:
             continue
         near = np.abs(x - level) < noise
         edges = np.flatnonzero(np.diff(np.concatenate([[0], near.astype(int), [0]])))
-        for a, b in zip(edges[::2], edges[1::2], strict=True):
+        runs = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= _FLAT]
+        by_chance = _FALSE_ALARMS / (2 * len(_CHANNELS) * max(len(runs), 1))
+        for a, b in runs:
             # Chosen for being near the level, they scatter by no more than an even spread there.
             even = 3 * (b - a) * np.var(x[a:b]) / noise**2
-            if b - a >= _FLAT and chi2.cdf(even, b - a - 1) < _BY_CHANCE:
-                out[a:b] = True
+            out[a:b] |= chi2.cdf(even, b - a - 1) < by_chance
     return out
 
 

@@ -130,7 +130,8 @@ def _wrench_rows(problem: JointProblem, segment: Track, window, theta):
         jnp.concatenate([theta[:p], frames]), jnp.zeros(0))  # fmt: skip
     z = jnp.concatenate([x, v, a, jnp.broadcast_to(own, (len(late), len(own)))], axis=1)
     per_sample = 0 if segment.bristles is not None else None
-    J, r = jax.vmap(jax.jacfwd(residual, has_aux=True), (0, 0, 0, per_sample))(
+    # Backwards: six entries of the wrench, of up to fifty unknowns.
+    J, r = jax.vmap(jax.jacrev(residual, has_aux=True), (0, 0, 0, per_sample))(
         z, segment.wrench, segment.wrench_age, segment.bristles
     )
     by_rate = J[..., :18].reshape(-1, 6, 3, 6)  # over x, v, a

@@ -125,7 +125,7 @@ def estimate_jointly(
         stretch_limit_std=first.stretch_limit_std / first.whitened,
         nuisances=theta[p:],
         nuisance_std=np.sqrt(np.diag(spread)[p:]),
-        off=off,
+        off=told.best,
         probability=told.probability,
         clean=told.clean,
         alone=told.alone,
@@ -165,6 +165,10 @@ class HeldFit:
             [s.by_segment(b) for s, b in zip(tests, bristles or [None] * len(tests), strict=True)],
         )
         self.start = smooth(self.track)
+        # Where the tests' own paths were fitted along the same knots, that is nearer.
+        own = [s.path.coefficients for s in tests if isinstance(s.path, SmoothPath)]
+        if [np.shape(c) for c in own] == [np.shape(c) for c in self.start]:
+            self.start = jnp.stack([jnp.asarray(c) for c in own])
 
     def __call__(self, theta: np.ndarray, nuisances: np.ndarray) -> JointFit:
         """The paths that go with these parameters and nuisances."""
@@ -177,11 +181,13 @@ class HeldFit:
         """The paths of a fit."""
         return [SmoothPath(one_of(self.track, i), c) for i, c in enumerate(found.coefficients)]
 
-    def information(self, theta: np.ndarray, nuisances: np.ndarray, path: JointFit) -> np.ndarray:
-        """Rᵀ R of what the data say of parameters and nuisances."""
+    def information(
+        self, theta: np.ndarray, nuisances: np.ndarray, path: JointFit
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What the data say of parameters and nuisances: their residual is R δ + rhs."""
         both = jnp.asarray(np.concatenate([theta, nuisances]))
-        R, _ = information(self.joint, self.track, path.coefficients, both, jnp.ones(len(both)))
-        return np.asarray(R).T @ np.asarray(R)
+        R, rhs = information(self.joint, self.track, path.coefficients, both, jnp.ones(len(both)))
+        return np.asarray(R), np.asarray(rhs)
 
 
 def estimate_with_chosen_knots(

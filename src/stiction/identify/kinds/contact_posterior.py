@@ -45,34 +45,40 @@ def with_posterior(
     misfit = found.whitened**2 if found.whitened > MISFIT else 1.0
     positive = np.append(problem.signs, np.zeros(len(everything) - len(problem.signs), dtype=bool))
 
+    def possible(y: np.ndarray) -> float:
+        return -np.inf if np.any(y[positive[free]] < 0) else density(y)
+
     def density(y: np.ndarray) -> float:
         full = everything.copy()
         full[free] = y
-        if np.any(full[positive] < 0):
-            return -np.inf
         path = held(full[:p], full[p:])
         cost = float(path.wrench_cost + path.pose_cost) / misfit
         return -0.5 * (cost + float(np.sum((prior * full[p:]) ** 2)))
 
-    H = held.information(found.theta, found.nuisances, held(found.theta, found.nuisances))
-    H = (H / misfit + np.diag(np.append(np.zeros(p), prior**2)))[np.ix_(free, free)]
+    R, rhs = held.information(found.theta, found.nuisances, held(found.theta, found.nuisances))
+    believed = np.append(np.zeros(p), prior**2)
+    H = (R.T @ R / misfit + np.diag(believed))[np.ix_(free, free)]
     size = 1 / np.sqrt(np.diag(H))
     values, vectors = np.linalg.eigh(H * size * size[:, None])
     root = size[:, None] * vectors / np.sqrt(np.maximum(values, 1e-12))
     mean = everything[free]
-    shape = not_normal(density, mean, root)
+    # Where it would be largest without bounds: a normal density that a bound cuts off is known
+    # without draws.
+    uphill = -(R.T @ rhs / misfit + believed * everything)[free]
+    spread = root @ root.T
+    asked = spread[:, : seen.sum()] / np.sqrt(np.diag(spread))[: seen.sum()]
+    shape = not_normal(density, mean + spread @ uphill, asked)
     out = replace(out, notes={**out.notes, "not_normal": shape})
     if shape < NOT_NORMAL:
         return out
     tell("drawing from what is left open")
     inside = np.where(positive[free] & (mean <= 0), 0.5 * size, mean)
     draws = np.tile(everything, (_DRAWS, 1))
-    draws[:, free] = sample(density, inside, root, count=_DRAWS)
+    draws[:, free] = sample(possible, inside, root, count=_DRAWS)
     breakaway, _ = breakaway_of(model, found, traces_of(problem, found))
     drawn = np.array([wanted_values(model, d[:p], breakaway) for d in draws])
     # What a fit with a poor residual, or several hypotheses, widened before is widened here too.
     J = jacobian_of_wanted(model, found.theta, breakaway)[:, seen]
-    spread = root @ root.T
     laplace = np.sqrt(np.diag(J @ spread[: seen.sum(), : seen.sum()] @ J.T))
     alpha = (1 - out.confidence) / 2
     parameters, samples = dict(out.parameters), {}

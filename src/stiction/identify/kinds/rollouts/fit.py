@@ -32,7 +32,8 @@ from scipy.stats import qmc
 from stiction._base.arrays import Bool, Float, Int
 from stiction.identify.fit import least_squares, robust
 from stiction.identify.kinds.rollouts.engine import Lanes, RolloutEngine
-from stiction.identify.kinds.rollouts.parameters import PARAMETERS
+from stiction.identify.kinds.rollouts.parameters import PARAMETERS, reach
+from stiction.identify.kinds.rollouts.told import as_good
 
 _SPINS, _NEARER, _ZOOM = 12, 3, 0.2  # spins tried first, for each not seen; then nearer ones
 _SPREAD, _FEW = 24, 32  # points that are tried first, with at most so many rollouts
@@ -65,6 +66,8 @@ class RolloutFit:
         settled: Whether the last step was smaller than its error.
         early: Which rollouts ended before their last row.
         own: Turn rates at the start that were not seen, by rollout [rad/s].
+        as_good: Between which values each wanted number follows the recordings as well, where that
+            is more than the interval says.
     """
 
     values: Float[np.ndarray, " p"]
@@ -75,6 +78,7 @@ class RolloutFit:
     settled: bool
     early: Bool[np.ndarray, " n"]
     own: Float[np.ndarray, "n u"]
+    as_good: Float[np.ndarray, "w 2"]
 
 
 class Region(NamedTuple):
@@ -96,6 +100,7 @@ def fit(
     loss: robust.Loss,
     prior: Float[np.ndarray, " p"],
     spin: float = 1.0,
+    half_width: float = 1.96,
     tell: Callable[[str], None] = lambda text: None,
 ) -> RolloutFit:
     """The numbers with which rollouts follow their measurements best.
@@ -109,6 +114,7 @@ def fit(
         loss: "squares", "huber" or "tukey".
         prior: Standard deviation of each number about `theta`; infinite for those wanted.
         spin: Standard deviation about zero of each rollout's turn rates that were not seen [rad/s].
+        half_width: Of intervals, in standard errors.
         tell: Called with what is being done.
     """
     start, wanted = theta, len(engine.wanted)
@@ -116,7 +122,7 @@ def fit(
     free = np.full(len(theta) - wanted, np.inf)
     lower = np.concatenate([[b.lower for b in bounds], -free])
     upper = np.concatenate([[b.upper for b in bounds], free])
-    low, high = _reach(engine, theta)
+    low, high = reach(engine.wanted, theta)
     possible = np.concatenate([high - low, 2 * prior[wanted:]])
     rounds = 0
 
@@ -181,6 +187,16 @@ def fit(
             break
         theta = other
     size = np.linalg.norm(at(theta), axis=-1)
+    told("trying what is far away", theta)
+
+    def sizes(theta: np.ndarray) -> np.ndarray:
+        if engine.unseen:
+            return search.best_spins(theta, lanes, compared)[0]
+        return np.linalg.norm(at(theta), axis=-1)
+
+    half = half_width * np.sqrt(np.diag(cov)[:wanted] + rough[:wanted] ** 2)
+    scale = usual_size(size, since_touch)
+    ends = as_good(sizes, theta, half, (low, high), scale, compared, loss, half_width)
     return RolloutFit(
         values=theta,
         covariance=cov + np.diag(rough**2),
@@ -190,6 +206,7 @@ def fit(
         settled=settled,
         early=np.any(np.isnan(size) & compared, axis=1),
         own=own,
+        as_good=ends,
     )
 
 
@@ -208,15 +225,6 @@ def usual_size(
     least = max(1e-3 * float(np.nanmax(sigma)), _TINY)
     sigma = np.where(np.isnan(sigma), np.nanmax(sigma), np.maximum(sigma, least))
     return sigma[np.clip(since_touch, 0, rows - 1)]
-
-
-def _reach(engine: RolloutEngine, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Between which values each wanted number is looked for."""
-    pairs = [
-        (b.least, b.most) if b.most is not None else (x / b.factor, x * b.factor)
-        for b, x in zip((PARAMETERS[n] for n in engine.wanted), theta, strict=False)
-    ]
-    return np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
 
 
 class _Search:
@@ -258,7 +266,7 @@ class _Search:
 
     def best_of_many(self, theta: np.ndarray) -> np.ndarray:
         """The likeliest of some points spread over what is possible, the given one among them."""
-        low, high = _reach(self.engine, theta)
+        low, high = reach(self.engine.wanted, theta)
         logarithmic = np.array([PARAMETERS[n].most is None for n in self.engine.wanted])
         trials = [theta]
         for u in qmc.Halton(len(low), scramble=False).random(_SPREAD + 1)[1:]:
@@ -271,7 +279,7 @@ class _Search:
 
     def elsewhere(self, theta: np.ndarray) -> np.ndarray | None:
         """A likelier point with one number changed; none if there is none."""
-        low, high = _reach(self.engine, theta)
+        low, high = reach(self.engine.wanted, theta)
         trials = []
         for i, (a, b) in enumerate(zip(low, high, strict=True)):
             for x in np.linspace(a, b, _SWEPT + 2)[1:-1]:

@@ -21,11 +21,11 @@ from stiction.identify.kinds.rollouts.flight import (
     least_gaps,
     scaled,
 )
-from stiction.identify.kinds.rollouts.parameters import PARAMETERS, law_values
+from stiction.identify.kinds.rollouts.parameters import PARAMETERS, law_values, reach
 from stiction.identify.kinds.rollouts.record import Rollouts, lengths_of, record, unseen_turns
 from stiction.identify.kinds.rollouts.rest import Rest, at_rest, levelled, upwards
 from stiction.identify.kinds.rollouts.setup import RolloutSetup
-from stiction.identify.result import Identification, Parameter, parameters
+from stiction.identify.result import Identification, Parameter, parameters, quantile
 from stiction.mechanism import Mechanism, add_velocity
 from stiction.scenes.scenario import Scenario
 from stiction.surfaces import Contacts
@@ -35,6 +35,11 @@ _LEAST_ROLLOUTS = 2  # for a standard error
 _ROUGH, _TOO_ROUGH = 3, 5  # times the usual noise: no free motion at first; none at all
 _CUTS = 4  # times that a third of a flight is cut off, to find the part that is free
 _FREE_ROWS = 6  # that must be left of it
+_POOR = 0.2  # relative standard error above which a number is called poorly told
+_UNEXCITED: dict[str, str] = dict.fromkeys(
+    ("mu", "mu_static", "mu_dynamic"),
+    "friction hardly ever reached its limit, as bodies hardly slid",
+)
 _EXACT = 1e-9  # m: of a motion that was simulated
 
 
@@ -99,6 +104,7 @@ def identify(
         loss=setup.loss,
         prior=np.append(np.full(len(setup.wanted), np.inf), prior),
         spin=setup.spin,
+        half_width=quantile(setup.confidence),
         tell=tell,
     )
     tell("judging the fit")
@@ -271,8 +277,9 @@ def _identification(
     rms = float(np.sqrt(np.nanmean(found.size**2)))
     units = {n: PARAMETERS[n].unit for n in setup.wanted}
     wanted = len(units)
-    covariance = found.covariance[:wanted, :wanted]
+    covariance = found.covariance[:wanted, :wanted].copy()
     estimated = parameters(units, found.values[:wanted], covariance, setup.confidence)
+    estimated, hardly = _as_told(estimated, found, problem.engine, quantile(setup.confidence))
     residuals = {"distance_rms": rms, "distance_median": float(np.nanmedian(found.size))}
     notes: dict[str, Any] = {
         "rollouts": {
@@ -294,7 +301,7 @@ def _identification(
         residual_rms=rms,
         residuals=residuals,
         condition=found.condition,
-        warnings=_warnings(problem, estimated, found),
+        warnings=hardly + _warnings(problem, estimated, found),
         method=f"rollouts by the {type(problem.engine.law).__name__.lower()} engine",
         confidence=setup.confidence,
         notes=notes,
@@ -311,6 +318,36 @@ def _identification(
             "rollout.is_length": lengths_of(mechanism),
         },
     )
+
+
+def _as_told(
+    estimated: dict[str, Parameter], found: RolloutFit, engine: RolloutEngine, half_width: float
+) -> tuple[dict[str, Parameter], list[str]]:
+    """The parameters, intervals widened to all values that follow as well; and what to say."""
+    out, said = {}, []
+    low, high = reach(engine.wanted, law_values(engine.law, list(engine.wanted)))
+    for i, (name, p) in enumerate(estimated.items()):
+        out[name] = p
+        a, b = found.as_good[i]
+        if p.std is None or p.interval is None or (a <= low[i] and b >= high[i]):
+            out[name] = Parameter(None, None, None, p.unit)
+            said.append(f"{name}: not identifiable, {_UNEXCITED.get(name, 'no rollout tells it')}")
+            continue
+        # Where the interval goes beyond what is looked at, the values that follow say more.
+        ends = (
+            min(a, p.interval[0]) if p.interval[0] > low[i] else a,
+            max(b, p.interval[1]) if p.interval[1] < high[i] else b,
+        )
+        if ends == p.interval and p.std <= _POOR * abs(p.value or 0.0):
+            continue
+        ends = float(ends[0]), float(ends[1])
+        out[name] = Parameter(p.value, (ends[1] - ends[0]) / (2 * half_width), ends, p.unit)
+        more = " or more" if b >= high[i] else ""
+        said.append(
+            f"{name}: poorly told, values from {ends[0]:.3g} to {ends[1]:.3g}{more} follow the"
+            f" recordings as well: {_UNEXCITED.get(name, 'few rollouts depend on it')}"
+        )
+    return out, said
 
 
 def _warnings(
@@ -331,8 +368,6 @@ def _warnings(
             " `solver.max_steps` or `contact.max_events`, or contact.law = 'stepping', may help"
         )
     for name, p in estimated.items():
-        if p.std is None:
-            warnings.append(f"{name}: not identifiable, no rollout depends on it")
-        elif p.value in (PARAMETERS[name].lower, PARAMETERS[name].upper):
+        if p.value in (PARAMETERS[name].lower, PARAMETERS[name].upper):
             warnings.append(f"{name}: at its bound, {p.value:g}")
     return warnings

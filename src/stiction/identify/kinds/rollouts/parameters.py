@@ -1,5 +1,6 @@
 """Numbers of a contact's law by name: where they stand, their units and bounds."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -50,6 +51,17 @@ def law_values(law: Any, wanted: list[str]) -> Float[np.ndarray, " n"]:
             )
         values.append(float(np.mean(found)))
     return np.array(values)
+
+
+def reach(
+    wanted: Sequence[str], values: Float[np.ndarray, " p"]
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    """Between which values each wanted number is looked for, from where the search begins."""
+    pairs = [
+        (b.least, b.most) if b.most is not None else (x / b.factor, x * b.factor)
+        for b, x in zip((PARAMETERS[n] for n in wanted), values, strict=False)
+    ]
+    return np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
 
 
 def with_values(law: Any, wanted: list[str], values: Float[Array, " n"]) -> Any:
