@@ -2,7 +2,8 @@
 
 The core goes one pass, or one fixed step, at a time. Before each, the control is asked what it
 commands at the state that is to be evaluated, and how far its guards are from zero; at a guard's
-event its memory changes. A control that JAX can trace is compiled; any other is called as it is.
+event its memory changes. A control that JAX can trace is compiled, and asked by all worlds of a
+batch at once; any other is called as it is, for one world after the other.
 """
 
 import functools
@@ -17,74 +18,92 @@ from stiction.engines.blueprint import Run
 
 
 def go_with_control(run: Run, kernel: Any, control: AbstractSwitchingControl) -> None:
-    """Carry every world to its end, one after the other."""
+    """Carry every world to its end."""
     M, lay = run.design.machine, run.design.core.layout
     fixed = kernel is run.design.core.stepping.run
     x, k = run.x.numpy(), run.k.numpy()
-    asked = _Asked(control)
+    asked = _Asked(control, run.batch)
     first_guard = 2 * M.pairs.count + M.act.count
-    memories: list[Any] = [control.memory() for _ in range(run.batch)]
     one_pass = run.prepare(kernel, 1)
     if fixed:  # the control is told what touches at the start
         one_pass()
     while np.any(running := k[:, M.z.status] == lay.RUNNING):
-        for w in np.flatnonzero(running).tolist():
-            modes = k[w, M.c.mode : M.c.mode + M.pairs.count].astype(int)
-            state = (*(_step_state if fixed else _pass_state)(run, x[w], k[w], w), modes)
-            which = int(k[w, M.z.target]) - first_guard
-            fresh = k[w, M.z.after_impact] == 0 and k[w, M.z.jammed] == 0
-            if not fixed and k[w, M.z.phase] == lay.EVENT and which >= 0 and fresh:
-                memories[w] = asked.switch(np.asarray(which), *state, memories[w])
-            command, guards = asked.ask(*state, memories[w])
-            if fixed and np.min(guards, initial=0.0) < 0:  # it came to zero within the last step
-                which = np.argmin(guards)
-                memories[w] = asked.switch(which, *state, memories[w])
-                command, guards = asked.ask(*state, memories[w])
-                k[w, M.z.target] = first_guard + which
-            x[w, M.motors.command : M.motors.command + M.act.count] = command
-            x[w, M.motors.guard : M.motors.guard + M.act.guards] = guards
+        modes = k[:, M.c.mode : M.c.mode + M.pairs.count].astype(int)
+        state = (*(_step_state if fixed else _pass_state)(run, x, k), modes)
+        which = k[:, M.z.target] - first_guard
+        fresh = (k[:, M.z.after_impact] == 0) & (k[:, M.z.jammed] == 0)
+        if not fixed:
+            at_event = (k[:, M.z.phase] == lay.EVENT) & (which >= 0) & fresh
+            asked.switch(running & at_event, which, state)
+        command, guards = asked.ask(state)
+        if fixed and np.min(guards, initial=0.0) < 0:  # they came to zero within the last step
+            fallen, which = running & (guards.min(axis=1) < 0), guards.argmin(axis=1)
+            asked.switch(fallen, which, state)
+            command, guards = asked.ask(state)
+            k[fallen, M.z.target] = first_guard + which[fallen]
+        x[running, M.motors.command : M.motors.command + M.act.count] = command[running]
+        x[running, M.motors.guard : M.motors.guard + M.act.guards] = guards[running]
         one_pass()
 
 
-def _pass_state(run: Run, x: np.ndarray, k: np.ndarray, w: int) -> tuple[Any, ...]:
+def _pass_state(run: Run, x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, ...]:
     """(t, q, v) that the next pass evaluates."""
+    del k
     M = run.design.machine
-    return x[M.z.now], x[M.at.q : M.at.q + M.tree.nq], x[M.at.v : M.at.v + M.tree.nv]
+    q, v = (x[:, at : at + n] for at, n in ((M.at.q, M.tree.nq), (M.at.v, M.tree.nv)))
+    return x[:, M.z.now], q, v
 
 
-def _step_state(run: Run, x: np.ndarray, k: np.ndarray, w: int) -> tuple[Any, ...]:
+def _step_state(run: Run, x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, ...]:
     """(t, q, v) at the beginning of the next fixed step, v extrapolated."""
     M = run.design.machine
-    t = k[M.fixed.k] * x.dtype.type(run.until[w] / int(run.options.last))
-    v, change = (x[at : at + M.tree.nv] for at in (M.fixed.v, M.fixed.change))
-    return t, x[M.fixed.q : M.fixed.q + M.tree.nq], v + change / 2
+    t = k[:, M.fixed.k] * (run.until / int(run.options.last))
+    v, change = (x[:, at : at + M.tree.nv] for at in (M.fixed.v, M.fixed.change))
+    return t.astype(x.dtype), x[:, M.fixed.q : M.fixed.q + M.tree.nq], v + change / 2
 
 
 class _Asked:
-    """A control, compiled if it can be: its numbers are handed to the program as plain arrays, for
-    a run asks tens of thousands of times.
+    """A control, and what it remembers of each world.
+
+    Its numbers are handed to a compiled program as plain arrays: a run asks tens of thousands of
+    times.
     """
 
-    def __init__(self, control: AbstractSwitchingControl):
-        self.numbers, self.rest = eqx.partition(control, eqx.is_array)
-        self.control, self.plain = control, False
-        self.rest = _Static(self.rest)
+    def __init__(self, control: AbstractSwitchingControl, batch: int):
+        self.control, self.batch = control, batch
+        self.compiles = True
+        self.numbers, rest = eqx.partition(control, eqx.is_array)
+        self.rest = _Static(rest)
+        self.memory = jax.tree.map(
+            lambda m: np.repeat(np.asarray(m)[None], batch, axis=0), control.memory()
+        )
 
-    def ask(self, *state: Any) -> Any:
-        """Commands and guards."""
-        return self._call(_ask, state)
+    def ask(self, state: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """Commands and guards of every world."""
+        if self.batch > 1 and self.compiles:
+            return jax.tree.map(np.asarray, self._call(_ask_all, state, self.memory))
+        each = [self._call(_ask, *self._world(w, state)) for w in range(self.batch)]
+        command, guards = zip(*each, strict=True)
+        return np.stack(command), np.stack(guards)
 
-    def switch(self, *state: Any) -> Any:
-        """The memory after the guard of an index has come to zero."""
-        return self._call(_switch, state)
+    def switch(self, these: np.ndarray, which: np.ndarray, state: tuple[np.ndarray, ...]) -> None:
+        """Change the memory of worlds in which the guard of an index has come to zero."""
+        for w in np.flatnonzero(these):
+            after = self._call(_switch, *self._world(w, state), which[w])
+            jax.tree.map(lambda old, new, w=w: old.__setitem__(w, new), self.memory, after)
 
-    def _call(self, f: Any, state: tuple[Any, ...]) -> Any:
-        if not self.plain:
+    def _world(self, w: int, state: tuple[np.ndarray, ...]) -> tuple[Any, Any]:
+        return tuple(x[w] for x in state), jax.tree.map(lambda m: m[w], self.memory)
+
+    def _call(self, f: Any, *inputs: Any) -> Any:
+        if self.compiles:
             try:
-                return _compiled(self.rest, f, self.numbers, state)
+                return _compiled(self.rest, f, self.numbers, inputs)
             except (TypeError, jax.errors.JAXTypeError, jax.errors.JAXIndexError):
-                self.plain = True  # written for numbers, not for JAX
-        return f(self.control, *state)
+                self.compiles = False  # written for numbers, not for JAX
+                if f is _ask_all:
+                    return self.ask(inputs[0])
+        return f(self.control, *inputs)
 
 
 class _Static:
@@ -92,8 +111,8 @@ class _Static:
 
     def __init__(self, rest: Any):
         self.rest = rest
-        self.leaves, self.tree = jax.tree.flatten(rest)
-        self.leaves = tuple(self.leaves)
+        leaves, self.tree = jax.tree.flatten(rest)
+        self.leaves = tuple(leaves)
 
     def __hash__(self) -> int:
         return hash((self.leaves, self.tree))
@@ -103,13 +122,17 @@ class _Static:
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def _compiled(rest: _Static, f: Any, numbers: Any, state: tuple[Any, ...]) -> Any:
-    return f(eqx.combine(numbers, rest.rest), *state)
+def _compiled(rest: _Static, f: Any, numbers: Any, inputs: tuple[Any, ...]) -> Any:
+    return f(eqx.combine(numbers, rest.rest), *inputs)
 
 
-def _ask(control: AbstractSwitchingControl, *state: Any) -> tuple[Any, Any]:
-    return control.command(*state), control.guards(*state)
+def _ask(control: AbstractSwitchingControl, state: tuple, memory: Any) -> tuple[Any, Any]:
+    return control.command(*state, memory), control.guards(*state, memory)
 
 
-def _switch(control: AbstractSwitchingControl, *state: Any) -> Any:
-    return control.switch(*state)
+def _ask_all(control: AbstractSwitchingControl, state: tuple, memory: Any) -> tuple[Any, Any]:
+    return jax.vmap(lambda s, m: _ask(control, s, m))(state, memory)
+
+
+def _switch(control: AbstractSwitchingControl, state: tuple, memory: Any, which: Any) -> Any:
+    return control.switch(which, *state, memory)
