@@ -88,7 +88,7 @@ class _Asked:
 
     def switch(self, these: np.ndarray, which: np.ndarray, state: tuple[np.ndarray, ...]) -> None:
         """Change the memory of worlds in which the guard of an index has come to zero."""
-        for w in np.flatnonzero(these):
+        for w in np.flatnonzero(these).tolist():
             after = self._call(_switch, *self._world(w, state), which[w])
             jax.tree.map(lambda old, new, w=w: old.__setitem__(w, new), self.memory, after)
 
