@@ -10,7 +10,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("width", [44, 60, 200])
+@pytest.mark.parametrize("width", [36, 40, 200])
 def test_words_that_fit_are_not_broken(width, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", str(width))
     show_table(ROWS)
