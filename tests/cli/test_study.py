@@ -94,3 +94,14 @@ def test_draws_from_an_identification(cli, tmp_path):
     assert cli(*PENDULUM, *vary, *files).status == 0
     drawn = xr.open_zarr(tmp_path / "out" / "results.zarr", chunks=None)["mu_static"]
     assert np.all(np.abs(drawn - 0.5) < 0.05)
+
+
+def test_what_is_nothing_beside_the_largest_is_told_as_zero():
+    from stiction.report.study import story
+
+    spread = {"5 %": -7e-10, "median": 4e-61, "95 %": 0.0466, "min": -8e-10, "max": 0.05}
+    summary = {
+        "dims": {"tilt": 8}, "done": 8, "cases": 8, "failed": 0, "results": "r.zarr",
+        "outcomes": {"friction_loss": {"cases": 8} | spread},
+    }  # fmt: skip
+    assert ("friction_loss", "0 (0 to 0.0466 in 90 %)") in story(summary)

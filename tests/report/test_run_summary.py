@@ -124,3 +124,20 @@ def test_what_falls_flies(tmp_path):
     (flight,) = summary["reactions"]["flights"]
     assert flight["duration"] == pytest.approx(0.1)
     assert summary["reactions"]["momentum_error"] < 1e-6
+
+
+def test_of_many_flights_the_longest_are_told():
+    from stiction.report.run import _reaction_lines
+
+    flights = [
+        {"duration": d, "start": s, "rise": 0.0}
+        for d, s in ((0.7, 0.0), (0.01, 1.0), (0.2, 2.0), (0.03, 3.0), (0.1, 4.0))
+    ]
+    lines = _reaction_lines({"bodies": {}, "flights": flights, "momentum_error": None})
+    assert [text.split(",")[0] for _, text in lines] == [
+        "0.7 s from 0 s",
+        "0.2 s from 2 s",
+        "0.1 s from 4 s",
+        "2 more",
+    ]
+    assert lines[-1][1].endswith("up to 0.03 s")

@@ -27,7 +27,7 @@ def gait(
         "auto", "NAME", "What acts on the feet: plates, motion, or auto (plates where they know)."
     ),
     draws: int = option(
-        0, "N", "Draw the declared noise so many times for bands of the moments; 0 for none."
+        0, "N", "Draw the declared noise this many times for bands of the moments; 0 for none."
     ),
     filter_: str = trial.FILTER,
     cutoff: Number = trial.CUTOFF,

@@ -36,7 +36,7 @@ def identify(
     validate: Text = option(
         None, "LOGS", "Judge the numbers on other records: a file, or a pattern in quotes."
     ),
-    laws: bool = flag("Rank laws of contact by what they foretell of data kept aside."),
+    laws: bool = flag("Rank contact laws by how well they predict data kept aside."),
     print_setup: bool = flag("Print a setup guessed from the columns of LOG, to be corrected."),
 ) -> Answer:
     """Find stiffness, damping and friction, with error bars, from logs of motion and force.

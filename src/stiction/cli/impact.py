@@ -28,7 +28,7 @@ def impact(
     tangential: Number = option(
         None, "E_T", "Add a row in which every tangential velocity after is E_T times that before."
     ),
-    friction_map: bool = flag("Draw the friction that each slip afterwards would need."),
+    friction_map: bool = flag("Draw how much friction each slip after the impact would need."),
 ) -> Answer:
     """Resolve the first impact of a scene, or that of a state given by --q and --v, by all laws.
 

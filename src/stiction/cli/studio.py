@@ -14,7 +14,9 @@ SOURCES = argument(
     "A scene, a model or the directory of a run; those after the first are shown as ghosts.",
     autocompletion=complete_scene,
 )
-HOST = option("127.0.0.1", "ADDRESS", "Listen on; others than this machine's own need a token.")
+HOST = option(
+    "127.0.0.1", "ADDRESS", "Address to listen on; any but this machine's own needs a token."
+)
 PORT = option(8080, "PORT", "Port to listen on, or the next that is free.")
 QUIET = flag("Do not open a browser.")
 

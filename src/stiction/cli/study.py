@@ -25,16 +25,18 @@ def study(
         "FIELD=VALUES",
         "What varies: a grid 0.1:0.9:17 or 1,2,5; drawn 0.1..0.9 or ~normal(0.5,0.05).",
     ),
-    cases: int | None = option(None, "N", "How many samples to draw."),
+    cases: int | None = option(None, "N", "How many cases to draw."),
     sampler: Text = option(
         None,
         "NAME",
         "Spread by sobol (default), lhs, random (default of --ask), or saltelli: Sobol indices.",
     ),
     table: Path | None = option(
-        None, "FILE", "Samples that are given: CSV, a column for each field."
+        None, "FILE", "Take the cases from a CSV file, one column for each field."
     ),
-    replicates: int = option(1, "N", "How often each case is done, each with another seed."),
+    replicates: int = option(
+        1, "N", "How often each case is repeated, each time with another seed."
+    ),
     seed: int = option(0, "N", "Seed of all random numbers."),
     identified: Path | None = option(
         None,
@@ -42,19 +44,27 @@ def study(
         "Answer of 'identify --json', for FIELD~identified(NAME): draws by its covariance.",
     ),
     of: str = option(
-        "run", "WHAT", "Done in each case: run, impact, posture; identify (SCENE is its setup)."
+        "run", "WHAT", "What each case does: run, impact, posture; identify (SCENE is its setup)."
     ),
-    direction: Text = option(None, "X,Y,Z", "Of posture: where to; z is up."),
+    direction: Text = option(
+        None, "X,Y,Z", "For --of posture: the direction to accelerate in; z is up."
+    ),
     log: list[Path] | None = option(
-        None, "FILE", "Of identify: a test; each replicate draws as many with replacement."
+        None, "FILE", "For --of identify: a test; each replicate draws as many with replacement."
     ),
-    keep: str = option("summary", "WORDS", "Of each run: ends, summary, events, trajectories."),
-    ask: Text = option(None, "EXPRESSION", "How probable is it? 'at_rest and final.z > 0.1'."),
-    width: Number = option(None, "W", "End as soon as that probability is known to this width."),
+    keep: str = option(
+        "summary", "WORDS", "What is kept of each run: ends, summary, events, trajectories."
+    ),
+    ask: Text = option(
+        None, "EXPRESSION", "Find the probability of this: 'at_rest and final.z > 0.1'."
+    ),
+    width: Number = option(None, "W", "Stop once the probability is known to this width."),
     show: Text = option(None, "NAME,…", "Outcomes to draw and to find Sobol indices of."),
     workers: int | None = option(None, "N", "Processes; by default one for each processor."),
     scheduler: Text = option(None, "ADDRESS", "Use a Dask cluster: tcp://host:8786."),
-    device: str = option("cpu", "NAME", "What runs the cases: cpu, or gpu, thousands at once."),
+    device: str = option(
+        "cpu", "NAME", "Where the cases run: cpu, or gpu (NVIDIA), thousands at once."
+    ),
     models: bool = flag(
         "Run nothing: write the model of each case as MJCF, and as arrays for MJX."
     ),

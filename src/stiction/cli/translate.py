@@ -36,7 +36,9 @@ def translate(
     radius: Number = option(None, "R", "Relative radius of curvature [m] (for simbody)."),
     time_step: Number = option(None, "H", "Time step of the engine [s]."),
     impedance: Number = option(None, "D", "Constant impedance (for mujoco)."),
-    check: Text = option(None, "ENGINE", "Drop a ball in the engine: mujoco or drake."),
+    check: Text = option(
+        None, "ENGINE", "Check by dropping a ball in the engine: mujoco or drake."
+    ),
 ) -> Answer:
     """Contact parameters for MuJoCo, Drake, Simbody, Chrono or EXUDYN, and back.
 

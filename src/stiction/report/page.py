@@ -121,7 +121,7 @@ class Report:
             link = "stictionCharts.link(document.currentScript.previousElementSibling)"
             self.raw(f"<script>{link}</script>")
 
-    def write(self, path: Path) -> Path:
+    def write(self, path: str | Path) -> Path:
         """Write the page. Calling again after adding more replaces it."""
         Path(path).write_text(self.to_html(), encoding="utf-8")
         return Path(path)
