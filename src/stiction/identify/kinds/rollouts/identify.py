@@ -279,7 +279,12 @@ def _identification(
     wanted = len(units)
     covariance = found.covariance[:wanted, :wanted].copy()
     estimated = parameters(units, found.values[:wanted], covariance, setup.confidence)
+    laplace = estimated
     estimated, hardly = _as_told(estimated, found, problem.engine, quantile(setup.confidence))
+    for i, (name, p) in enumerate(estimated.items()):
+        if p.std != laplace[name].std:  # draws are to be as wide as the interval
+            covariance[i, :], covariance[:, i] = 0.0, 0.0
+            covariance[i, i] = np.inf if p.std is None else p.std**2
     residuals = {"distance_rms": rms, "distance_median": float(np.nanmedian(found.size))}
     notes: dict[str, Any] = {
         "rollouts": {
@@ -338,10 +343,11 @@ def _as_told(
             min(a, p.interval[0]) if p.interval[0] > low[i] else a,
             max(b, p.interval[1]) if p.interval[1] < high[i] else b,
         )
-        if ends == p.interval and p.std <= _POOR * abs(p.value or 0.0):
-            continue
         ends = float(ends[0]), float(ends[1])
-        out[name] = Parameter(p.value, (ends[1] - ends[0]) / (2 * half_width), ends, p.unit)
+        std = p.std if ends == p.interval else (ends[1] - ends[0]) / (2 * half_width)
+        out[name] = Parameter(p.value, std, ends, p.unit)
+        if std <= _POOR * abs(p.value or 0.0):
+            continue
         more = " or more" if b >= high[i] else ""
         said.append(
             f"{name}: poorly told, values from {ends[0]:.3g} to {ends[1]:.3g}{more} follow the"
