@@ -271,7 +271,7 @@ class Run:
     def prepare(self, kernel: Any, passes: int) -> Callable[[], None]:
         """A function that makes so many passes, to be called again and again."""
         load_kernel(kernel, self.design.device)
-        launch = wp.launch(
+        launch: Any = wp.launch(
             kernel,
             dim=self.batch,
             inputs=[self.hand_over(), self.x, self.k, passes],

@@ -126,13 +126,13 @@ def _compiled(rest: _Static, f: Any, numbers: Any, inputs: tuple[Any, ...]) -> A
     return f(eqx.combine(numbers, rest.rest), *inputs)
 
 
-def _ask(control: AbstractSwitchingControl, state: tuple, memory: Any) -> tuple[Any, Any]:
+def _ask(control: AbstractSwitchingControl, state: Any, memory: Any) -> tuple[Any, Any]:
     return control.command(*state, memory), control.guards(*state, memory)
 
 
-def _ask_all(control: AbstractSwitchingControl, state: tuple, memory: Any) -> tuple[Any, Any]:
+def _ask_all(control: AbstractSwitchingControl, state: Any, memory: Any) -> tuple[Any, Any]:
     return jax.vmap(lambda s, m: _ask(control, s, m))(state, memory)
 
 
-def _switch(control: AbstractSwitchingControl, state: tuple, memory: Any, which: Any) -> Any:
+def _switch(control: AbstractSwitchingControl, state: Any, memory: Any, which: Any) -> Any:
     return control.switch(which, *state, memory)
