@@ -127,7 +127,8 @@ def _compiled(rest: _Static, f: Any, numbers: Any, inputs: tuple[Any, ...]) -> A
 
 
 def _ask(control: AbstractSwitchingControl, state: Any, memory: Any) -> tuple[Any, Any]:
-    return control.command(*state, memory), control.guards(*state, memory)
+    t, q, v, modes = state
+    return control.command(t, q, v, modes, memory), control.guards(t, q, v, modes, memory)
 
 
 def _ask_all(control: AbstractSwitchingControl, state: Any, memory: Any) -> tuple[Any, Any]:
@@ -135,4 +136,5 @@ def _ask_all(control: AbstractSwitchingControl, state: Any, memory: Any) -> tupl
 
 
 def _switch(control: AbstractSwitchingControl, state: Any, memory: Any, which: Any) -> Any:
-    return control.switch(which, *state, memory)
+    t, q, v, modes = state
+    return control.switch(which, t, q, v, modes, memory)
