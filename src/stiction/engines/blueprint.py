@@ -14,7 +14,7 @@ import warp as wp
 
 from stiction.engines.core import part
 from stiction.engines.device_arrays import Arrays
-from stiction.engines.kernel_cache import load_kernel
+from stiction.engines.kernels import core_kernel
 from stiction.engines.tableaus import TABLEAUS, Tableau, methods_of
 
 IMPACTS = (
@@ -22,7 +22,7 @@ IMPACTS = (
     "lcp-cone", "lcp-cone-poisson",
 )  # fmt: skip
 ENERGY_METHODS = ("off", "scale", "constrain")
-_PARTS = ("reals", "contacts", "coordinates", "layout", "mujoco_layout", "machine", "stepping")
+_PARTS = ("reals", "contacts", "coordinates", "layout", "mujoco_layout")
 _EVER = 1e30  # stands for infinity: longer than any run
 
 
@@ -50,14 +50,16 @@ class Core:
     coordinates: Any
     layout: Any
     mujoco_layout: Any
-    machine: Any
-    stepping: Any
 
     def __init__(self, *, single: bool = False, device: str = "cpu"):
+        self.precision, self.device = "single" if single else "double", device
         for name in _PARTS:
-            setattr(self, name, part(name, "single" if single else "double"))
-        self.device = device
+            setattr(self, name, part(name, self.precision))
         self.arrays = Arrays(self.reals, device)
+
+    def kernel(self, file: str, name: str = "run") -> Any:
+        """A kernel of one of the core's files, compiled if it is not on disk."""
+        return core_kernel(file, name, self.precision, self.device)
 
 
 class Blueprint:
@@ -270,7 +272,6 @@ class Run:
 
     def prepare(self, kernel: Any, passes: int) -> Callable[[], None]:
         """A function that makes so many passes, to be called again and again."""
-        load_kernel(kernel, self.design.device)
         launch: Any = wp.launch(
             kernel,
             dim=self.batch,

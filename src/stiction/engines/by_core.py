@@ -103,7 +103,7 @@ def set_up(given: Given, extent: Extent, room: int = 0) -> tuple[Run, Any]:
         _step_by(run, law, extent.samples)
         if room:
             run.record_impulses(room)
-        return run, design.core.stepping.run
+        return run, design.core.kernel("stepping")
     run.options.compliant = int(soft)
     run.integrate(solver.method, float(solver.rtol), float(solver.atol))
     run.options.max_steps = solver.max_steps
@@ -111,7 +111,7 @@ def set_up(given: Given, extent: Extent, room: int = 0) -> tuple[Run, Any]:
         _collide_by(run, law)
     elif law is not None:
         run.law = design.arrays.real(law.numbers((lanes, design.machine.pairs.count)))
-    return run, design.core.machine.run
+    return run, design.core.kernel("machine")
 
 
 def start_at(run: Run, given: Given) -> None:

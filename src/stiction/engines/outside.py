@@ -20,7 +20,7 @@ from stiction.engines.blueprint import Run
 def go_with_control(run: Run, kernel: Any, control: AbstractSwitchingControl) -> None:
     """Carry every world to its end."""
     M, lay = run.design.machine, run.design.core.layout
-    fixed = kernel is run.design.core.stepping.run
+    fixed = kernel is run.design.core.kernel("stepping")
     x, k = run.x.numpy(), run.k.numpy()
     asked = _Asked(control, run.batch)
     first_guard = 2 * M.pairs.count + M.act.count

@@ -8,7 +8,6 @@ import warp as wp
 
 from stiction._base.errors import RunError
 from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Run
-from stiction.engines.kernel_cache import load_kernel
 from stiction.engines.worlds.laws import give_laws, law_table
 from stiction.engines.worlds.machine import make_design
 from stiction.engines.worlds.start import widen_limits
@@ -143,7 +142,7 @@ class Driver:
 
     def go(self) -> int:
         """To the end; how it ended."""
-        self.run.go(self.design.core.machine.run)
+        self.run.go(self.design.core.kernel("machine"))
         return int(self.k[self.machine.z.status])
 
     def go_until(self, time: float) -> None:
@@ -159,9 +158,8 @@ class Driver:
         """Everything where it is now, contact forces included: the places of closed contacts, as
         `core.layout` numbers them; rows of others are zero.
         """
-        kernel = self.design.core.machine.look_at
-        load_kernel(kernel, self.design.device)
-        wp.launch(kernel, dim=1, inputs=[self.run.hand_over(), self.run.x, self.run.k])
+        kernel = self.design.core.kernel("machine", "look_at")
+        wp.launch(kernel, dim=1, inputs=[self.run.hand_over(), self.run.x, self.run.k, 0])
         return self.run.places.numpy()[0, 0]
 
     @property

@@ -390,9 +390,9 @@ def run(m: Machines, numbers: wp.array2d(dtype=real), wholes: wp.array2d(dtype=i
 
 
 @wp.kernel
-def look_at(m: Machines, numbers: wp.array2d(dtype=real), wholes: wp.array2d(dtype=int)):
-    """Evaluate one world where it is, with its contact forces; nothing moves."""
-    s = world(numbers, wholes, 0)
+def look_at(m: Machines, numbers: wp.array2d(dtype=real), wholes: wp.array2d(dtype=int), of: int):
+    """Evaluate world `of` where it is, with its contact forces; nothing moves."""
+    s = world(numbers, wholes, of)
     t = get(s, m[0].z.t)
     put(s, m[0].z.now, t)
     evaluate(m, s)

@@ -85,7 +85,7 @@ def _carry_out(given: Given, extent: Extent) -> Trajectory:
     run.integrate(given.solver.method, float(given.solver.rtol), float(given.solver.atol))
     _collide_by(run, law, contacts, mechanism)
     _start(run, data)
-    kernel = design.core.machine.run
+    kernel = design.core.kernel("machine")
     if outside:
         go_with_control(run, kernel, given.control)
     else:
