@@ -28,8 +28,8 @@ from stiction._base.arrays import TINY, Array, Float, Int, Scalar
 from stiction._base.errors import InputError
 from stiction.agility.capability import box_interval, efforts_along
 from stiction.agility.postures import stance_gaps
-from stiction.agility.stance import Stance, stance_maps
-from stiction.control import AbstractSwitchingControl
+from stiction.agility.stance import CENTER_OF_MASS, Stance, stance_maps
+from stiction.control import AbstractSwitchingControl, PushOff
 from stiction.engines import Trajectory
 from stiction.engines.event_log import GUARD
 from stiction.engines.forces import OPEN, SLIP
@@ -95,6 +95,15 @@ class JumpControl(AbstractSwitchingControl):
         """The next phase."""
         del which, t, q, v, modes
         return jnp.mod(memory + 1, 3)
+
+    def push_off(self) -> PushOff | None:
+        """The same for the engines: of a body's point, by as many actuators as it has rows."""
+        s = self.stance
+        known = s.is_determined and s.motors.are_actuators and s.body != CENTER_OF_MASS
+        if not known:
+            return None
+        numbers = (self.goal, self.frequency, self.lifted, self.away)
+        return PushOff(s.contacts, s.body, s.offset, *numbers)
 
 
 def jump_control(

@@ -8,6 +8,7 @@ that it pushes from.
 
 from stiction.control.harmonic import HarmonicControl, no_control
 from stiction.control.phased import PhasedControl
+from stiction.control.push_off import PushOff
 from stiction.control.reference import Reference, Way, make_reference, make_way
 from stiction.control.switching import AbstractSwitchingControl, as_switching
 from stiction.control.tracking import TrackingControl
@@ -16,6 +17,7 @@ __all__ = [
     "AbstractSwitchingControl",
     "HarmonicControl",
     "PhasedControl",
+    "PushOff",
     "Reference",
     "TrackingControl",
     "Way",

@@ -14,6 +14,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from stiction._base.arrays import Array, Int, Scalar
+from stiction.control.push_off import PushOff
 
 
 class AbstractSwitchingControl(eqx.Module):
@@ -39,6 +40,10 @@ class AbstractSwitchingControl(eqx.Module):
 
         After it the guard must be positive again; otherwise it switches once more at once.
         """
+
+    def push_off(self) -> PushOff | None:
+        """The push that this control is, if the engines know it: they need not ask then."""
+        return None
 
 
 class _Plain(AbstractSwitchingControl):

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import jax
 
+from stiction.control import PushOff
 from stiction.engines.blueprint import Blueprint, Core
-from stiction.engines.core_arrays import actuators_of, tree_of
-from stiction.engines.pair_arrays import ground_of, pair_rows, pairs_of
+from stiction.engines.core_arrays import actuators_of, push_of, tree_of
+from stiction.engines.pair_arrays import ground_of, pair_rows, pairs_of, places_among
 from stiction.engines.room import MOST_ROWS_AT_ONCE
 from stiction.mechanism import BALL, FREE
 
@@ -55,9 +56,12 @@ def _design(same: _Same, guards, stages, soft, unknowns, single, device) -> Blue
     a, lay = core.arrays, core.layout
     M = lay.Machine()
     M.tree, size_M, links = tree_of(a, lay.Links(), mechanism)
-    M.act = actuators_of(a, lay.MotorArrays(), mechanism, control)
+    push = control if isinstance(control, PushOff) else None
+    M.act = actuators_of(a, lay.MotorArrays(), mechanism, None if push else control)
     M.act.guards = guards
     rows = [] if contacts is None else pair_rows(core.contacts, mechanism, contacts, links)
+    if push:
+        M.act.guards, M.push = 1, push_of(a, lay.PushArrays(), mechanism, contacts, push, links)
     M.pairs = pairs_of(a, lay.Pairs(), rows)
     if contacts is not None:
         ground_of(a, M.pairs, contacts.planes, contacts.field)
@@ -67,6 +71,11 @@ def _design(same: _Same, guards, stages, soft, unknowns, single, device) -> Blue
     ]
     most = min(sum(row["rows"] for row in rows), MOST_ROWS_AT_ONCE)
     return Blueprint(core, M, size_M, most, stages, unknowns, turns, soft)
+
+
+def stands_on(mechanism: Any, contacts: Any, push: PushOff | None) -> bool:
+    """Whether a push is one from contacts of this list."""
+    return push is not None and places_among(mechanism, contacts, push.contacts) is not None
 
 
 def design_of(

@@ -122,6 +122,14 @@ class Blueprint:
         )  # fmt: skip
         give(motors, command=nu, effort=nu, drive=nv, begin=nu, origin=nu, guard=M.act.guards)
         whole.give(motors, phase=nu)
+        if M.push.count:
+            held = 3 * M.push.count
+            give(
+                motors,
+                rows=(held + 2 * nu) * nv, still=held + nu, passive=nv, gram=held * held,
+                beta=held, right=held, answer=held,
+            )  # fmt: skip
+            whole.give(motors, push_phase=1, order=held)
         M.z, M.at, M.motors = z, at, motors
 
     def _contacts(self, M: Any, lay: Any, rows: int, unknowns: int) -> None:

@@ -7,9 +7,9 @@ import jax
 import numpy as np
 
 from stiction._base.errors import InputError
-from stiction.control import AbstractSwitchingControl, HarmonicControl, PhasedControl
+from stiction.control import AbstractSwitchingControl, HarmonicControl, PhasedControl, PushOff
 from stiction.control.switching import plain_of
-from stiction.engines.assemble import design_of
+from stiction.engines.assemble import design_of, stands_on
 from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Run
 from stiction.engines.compliant import Compliant
 from stiction.engines.contact_places import ContactPlaces
@@ -52,7 +52,7 @@ def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, 
     contacts, batch = given.contacts, given.until.shape
     run, kernel = set_up(given, extent, room)
     start_at(run, given)
-    if _own_commands(given.control) is None:
+    if _own_commands(given) is None:
         go_with_control(run, kernel, given.control)
     else:
         run.go(kernel)
@@ -67,7 +67,7 @@ def set_up(given: Given, extent: Extent, room: int = 0) -> tuple[Run, Any]:
     mechanism, contacts, law = given.mechanism, given.contacts, given.law
     lanes = int(np.prod(given.until.shape))
     end = np.array(given.until, float).reshape(lanes)
-    commands = _own_commands(given.control)
+    commands = _own_commands(given)
     if commands is None and extent.device != "cpu":
         raise InputError(
             "`device` must be cpu: `control` is a Python function, which a GPU cannot ask; commands"
@@ -126,10 +126,14 @@ def _recorded(given: Given, extent: Extent) -> Extent:
     return extent if given.contacts is not None else extent._replace(events=False)
 
 
-def _own_commands(control: AbstractSwitchingControl) -> HarmonicControl | PhasedControl | None:
+def _own_commands(given: Given) -> HarmonicControl | PhasedControl | PushOff | None:
     """The commands of a control, if the core knows them by itself."""
-    commands = plain_of(control)
-    return commands if isinstance(commands, HarmonicControl | PhasedControl) else None
+    commands = plain_of(given.control)
+    if isinstance(commands, HarmonicControl | PhasedControl):
+        return commands
+    push = given.control.push_off()
+    fits = isinstance(given.law, Hybrid) and stands_on(given.mechanism, given.contacts, push)
+    return push if fits else None
 
 
 def n_guards(control: AbstractSwitchingControl, mechanism: Mechanism, n_contacts: int) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from stiction.engines.device_arrays import Arrays
-from stiction.engines.pair_arrays import commands_of, quaternions
+from stiction.engines.pair_arrays import commands_of, places_among, quaternions
 from stiction.mechanism.tree import FREEDOMS, HINGE, SLIDE
 
 
@@ -88,6 +88,19 @@ def actuators_of(a: Arrays, A: Any, mechanism: Any, control: Any) -> Any:
         setattr(A, name, a.real(np.clip(np.asarray(getattr(x, name)).reshape(-1, 2), -big, big)))
     commands_of(a, A, control)
     return A
+
+
+def push_of(a: Arrays, P: Any, mechanism: Any, contacts: Any, push: Any, links: np.ndarray) -> Any:
+    """What draws a point to a goal."""
+    pairs = places_among(mechanism, contacts, push.contacts)
+    P.pairs, P.count = a.whole(pairs), len(pairs or [])
+    b, vec3 = mechanism.bodies, a.reals.vec3
+    place = np.asarray(b.position)[push.body]
+    place = place + np.asarray(b.rotation)[push.body] @ np.asarray(push.offset, float)
+    P.link, P.point = int(links[push.body]), vec3(*place.tolist())
+    P.goal = vec3(*np.asarray(push.goal, float).tolist())
+    P.frequency, P.lifted, P.away = (float(x) for x in (push.frequency, push.lifted, push.away))
+    return P
 
 
 def _scalars(tree: Any) -> list:

@@ -3,6 +3,7 @@
 Nothing here needs JAX unless contacts are given.
 """
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,23 @@ def pair_rows(C: Any, mechanism: Any, contacts: Any, links: np.ndarray | None) -
         radii = {"axes": np.full(3, float(g.radius[k, 0])), "radius": float(g.radius[k, 1])}
         rows.append(pair | radii)
     return [BLANK | row | {"rows": contacts.dim} for row in rows]
+
+
+def places_among(mechanism: Any, contacts: Any, some: Any) -> list[int] | None:
+    """Where some contacts stand in the list of all; None if one of them is not there."""
+    if some is contacts:
+        return list(range(contacts.count))
+    kinds = SimpleNamespace(POINT_PLANE=0, ROUND_PLANE=1, BALL_FIELD=2, BALL_BALL=3)
+    here, there = (pair_rows(kinds, mechanism, c, None) for c in (contacts, some))
+    found = [
+        next((i for i, row in enumerate(here) if _is_same(row, wanted)), None) for wanted in there
+    ]
+    return None if None in found else [i for i in found if i is not None]
+
+
+def _is_same(one: dict, other: dict) -> bool:
+    """Whether two pairs are; planes are told apart by where they are, not by their number."""
+    return all(np.array_equal(one[name], other[name]) for name in BLANK if name != "motion")
 
 
 def ground_of(a: Arrays, P: Any, planes: Any, field: Any) -> None:

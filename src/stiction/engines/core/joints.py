@@ -12,7 +12,7 @@ import warp as wp
 
 from .layout import Machines
 from .outer import is_outer, peek, tell
-from .reals import INFINITY, ZERO, World, get, get_int, put, put_int, real, vec2
+from .reals import INFINITY, ONE, ZERO, World, add_scaled, get, get_int, put, put_int, real, vec2
 from .tree import HINGE, SLIDE
 
 TAU = wp.constant(real(6.283185307179586))
@@ -111,21 +111,27 @@ def spring(m: Machines, s: World, i: int):
 
 
 @wp.func
-def joint_forces(m: Machines, s: World, t: real):
-    """τ - c, into the acceleration's place."""
-    drive(m, s, t)
+def passive_forces(m: Machines, s: World, to: int):
+    """Springs and dampers of joints less c; the power lost in dampers."""
     lost = real(0.0)
     for d in range(m[0].tree.nv):
         v = get(s, m[0].at.v + d)
         lost += m[0].tree.damping[d] * v * v
-        f = get(s, m[0].motors.drive + d) - m[0].tree.damping[d] * v
-        put(s, m[0].at.acceleration + d, f - get(s, m[0].at.bias + d))
-    put(s, m[0].z.damped, lost)
+        put(s, to + d, -m[0].tree.damping[d] * v - get(s, m[0].at.bias + d))
     for i in range(1, m[0].tree.n_joints + 1):
         kind = m[0].tree.kind[i]
         if kind == SLIDE or kind == HINGE:
-            to = m[0].at.acceleration + m[0].tree.at_v[i]
-            put(s, to, get(s, to) + spring(m, s, i))
+            d = to + m[0].tree.at_v[i]
+            put(s, d, get(s, d) + spring(m, s, i))
+    return lost
+
+
+@wp.func
+def joint_forces(m: Machines, s: World, t: real):
+    """τ - c, into the acceleration's place."""
+    drive(m, s, t)
+    put(s, m[0].z.damped, passive_forces(m, s, m[0].at.acceleration))
+    add_scaled(s, m[0].at.acceleration, ONE, m[0].motors.drive, m[0].tree.nv)
 
 
 @wp.func

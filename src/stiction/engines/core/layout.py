@@ -100,7 +100,7 @@ class MotorArrays:
     """
 
     count: int
-    guards: int  # of a control from outside
+    guards: int  # of a control from outside, or of the push
     first: wp.array(dtype=int)
     entry_q: wp.array(dtype=int)  # -1 where the length does not depend on it
     entry_v: wp.array(dtype=int)
@@ -117,6 +117,20 @@ class MotorArrays:
 
 
 @wp.struct
+class PushArrays:
+    """What draws a point to a goal while contacts hold: see `push_off`."""
+
+    count: int  # of the contacts that it stands on, 0 if there is no push
+    pairs: wp.array(dtype=int)
+    link: int  # of the point, and its place there
+    point: vec3
+    goal: vec3
+    frequency: real  # [rad/s]
+    lifted: real  # heights that end phases [m]
+    away: real
+
+
+@wp.struct
 class ActuatorSlots:
     """Where the numbers of actuators lie."""
 
@@ -125,8 +139,19 @@ class ActuatorSlots:
     drive: int  # nv
     begin: int  # of the phase, and the length then
     origin: int
-    guard: int  # of a control from outside
-    phase: int  # whole numbers
+    guard: int  # of a control from outside, or of the push
+    # computed torque: rows of contacts, motors and point, and what is solved with them
+    rows: int
+    still: int  # accelerations of the rows without forces and efforts
+    passive: int  # nv
+    gram: int
+    beta: int
+    right: int
+    answer: int
+    # whole numbers
+    phase: int
+    push_phase: int
+    order: int
 
 
 @wp.struct
@@ -376,6 +401,7 @@ class Machine:
 
     tree: Links
     act: MotorArrays
+    push: PushArrays
     pairs: Pairs
     bonds: Bonds
     at: TreeSlots

@@ -34,6 +34,7 @@ from .leap import book_leap, is_crowded, leap
 from .log import RESUMED, START
 from .near import count_margin, look_around, n_plain_values
 from .places import write_loads, write_places
+from .push_off import switch_push
 from .reals import (
     COMPILED,
     EPSILON,
@@ -303,6 +304,8 @@ def begin_event(m: Machines, s: World):
     motor = target - 2 * m[0].pairs.count
     if motor >= 0 and motor < m[0].act.count:
         next_phase(m, s, motor, t)
+    elif motor == m[0].act.count and m[0].push.count > 0:
+        switch_push(m, s)
     put_int(s, m[0].z.cascade, get_int(s, m[0].z.cascade) + 1)
     if get_int(s, m[0].z.cascade) > _MAX_CASCADE + 4 * m[0].pairs.count:
         put_int(s, m[0].z.status, CASCADE)

@@ -23,6 +23,7 @@ from .layout import (
     Machines,
 )
 from .outer import ask_how, ask_where, is_outer, outer_potential, peek
+from .push_off import push_off, put_guard
 from .reals import (
     HALF,
     INFINITY,
@@ -95,8 +96,12 @@ def evaluate(m: Machines, s: World):
     else:
         sweep_out(m, s)
         sweep_in(m, s)
-        joint_forces(m, s, t)
     factor(m, s)
+    if not is_outer(m):
+        if m[0].push.count > 0:
+            push_off(m, s, t)
+            put_guard(m, s, t)
+        joint_forces(m, s, t)
     copy(s, m[0].z.half, m[0].at.acceleration, m[0].tree.nv)
     if m[0].opt.compliant == 0:
         half_solve(m, s, m[0].z.half)
