@@ -15,7 +15,7 @@ not get nearer, it starts from a convex problem with the slip speeds of the last
 
 import warp as wp
 
-from .algebra import factor_rows, least_solution
+from .algebra import factor_rows, least_solution, solve_nearly
 from .cone_interior import SLIP_SPEEDS, is_convex, slot, solve_convex
 from .layout import TANGENTS, Machines
 from .reals import (
@@ -30,6 +30,7 @@ from .reals import (
     fill,
     get,
     get_int,
+    largest,
     put,
     real,
     tolerance,
@@ -43,7 +44,11 @@ _SOLVED = tolerance(1e-12, 1e-5)  # residual, part of the largest impulse
 _ENOUGH = tolerance(1e-7, 1e-4)  # with which one is content where it does not get smaller
 _ROUNDS = wp.constant(30)
 _SWEEPS, _MOST_SWEEPS = wp.constant(20), wp.constant(300)  # between attempts of Newton's method
+# Change of velocities, part of the largest, with which sweeps end; and from where Newton's method
+# is sure to find the rest.
+_SWEPT, _NEAR = tolerance(1e-10, 2e-6), wp.constant(real(1e-3))
 _NEWTON = wp.constant(12)
+_SHIFT = tolerance(1e-9, 1e-4)  # of Newton's equations, which are of the size of one
 _PATHS = wp.constant(10)  # convex problems that are solved
 # After so many rounds that got no nearer, what is as near as this is left as it is.
 _IDLE, _CLOSE = wp.constant(5), tolerance(1e-7, 1e-4)
@@ -85,20 +90,78 @@ def sweep(m: Machines, s: World, n: int, b: int, x: int):
             u_n = get(s, b + normal) + times_W(m, s, n, normal, x)
             x_n = wp.max(get(s, x + normal) - u_n / W_nn, floor)
             put(s, x + normal, x_n)
-            rho = real(0.0)
-            for r in range(begin, normal):
-                rho += get(s, m[0].c.W + r * n + r)
-            size = real(0.0)
-            for r in range(begin, normal):
-                u = get(s, b + r) + times_W(m, s, n, r, x)
-                put(s, m[0].c.work + r, get(s, x + r) - u / wp.max(rho, TINY))
-                size += get(s, m[0].c.work + r) * get(s, m[0].c.work + r)
-            size = wp.sqrt(size)
-            share = real(1.0)
-            if size > mu * x_n:
-                share = mu * x_n / size
-            for r in range(begin, normal):
-                put(s, x + r, share * get(s, m[0].c.work + r))
+            rub(m, s, n, b, x, begin, normal, mu * x_n)
+
+
+@wp.func
+def rub(m: Machines, s: World, n: int, b: int, x: int, begin: int, normal: int, reach: real):
+    """Friction of a contact: what stops it if that is within reach, else what is nearest to a step
+    against the slip.
+    """
+    rho = real(0.0)
+    for r in range(begin, normal):
+        rho += get(s, m[0].c.W + r * n + r)
+        put(s, m[0].c.work + r, get(s, b + r) + times_W(m, s, n, r, x))
+    if normal - begin == 2:
+        W_12 = get(s, m[0].c.W + begin * n + begin + 1)
+        W_11 = get(s, m[0].c.W + begin * n + begin)
+        W_22 = rho - W_11
+        u_1 = get(s, m[0].c.work + begin)
+        u_2 = get(s, m[0].c.work + begin + 1)
+        det = wp.max(W_11 * W_22 - W_12 * W_12, TINY)
+        x_1 = get(s, x + begin) - (W_22 * u_1 - W_12 * u_2) / det
+        x_2 = get(s, x + begin + 1) - (W_11 * u_2 - W_12 * u_1) / det
+        if x_1 * x_1 + x_2 * x_2 <= reach * reach:
+            put(s, x + begin, x_1)
+            put(s, x + begin + 1, x_2)
+            return
+    size = real(0.0)
+    for r in range(begin, normal):
+        value = get(s, x + r) - get(s, m[0].c.work + r) / wp.max(rho, TINY)
+        put(s, m[0].c.work + r, value)
+        size += value * value
+    size = wp.sqrt(size)
+    share = real(1.0)
+    if size > reach:
+        share = reach / size
+    for r in range(begin, normal):
+        put(s, x + r, share * get(s, m[0].c.work + r))
+
+
+@wp.func(inline=False)
+def sweep_along(m: Machines, s: World, n: int, b: int, x: int, most: int, enough: real):
+    """Sweeps that are carried on in the direction of those before, as conjugate gradients are
+    [Silcowitz2010]; whether the last one changed velocities by less than `enough`.
+
+    It ends on a plain sweep, so that impulses are inside their cones.
+    """
+    old = m[0].c.unknown
+    way = m[0].c.work + 2 * m[0].c.capacity
+    last = real(0.0)
+    for k in range(most):
+        copy(s, old, x, n)
+        sweep(m, s, n, b, x)
+        change = real(0.0)
+        size = real(0.0)
+        for r in range(n):
+            d = get(s, x + r) - get(s, old + r)
+            change = wp.max(change, wp.abs(d) * get(s, m[0].c.W + r * n + r))
+            size += d * d
+        if change <= enough:
+            return True
+        if k == most - 1:
+            break
+        part = real(0.0)
+        if k > 0 and size <= last:
+            part = size / last
+        last = size
+        for r in range(n):
+            ahead = real(0.0)
+            if part > ZERO:
+                ahead = part * get(s, way + r)
+            put(s, way + r, ahead + get(s, x + r) - get(s, old + r))
+            put(s, x + r, get(s, x + r) + ahead)
+    return False
 
 
 @wp.func
@@ -200,20 +263,30 @@ def size_of(m: Machines, s: World, n: int, b: int, x: int):
 
 
 @wp.func(inline=False)
-def newton(m: Machines, s: World, n: int, b: int, x: int, size: real):
-    """Newton's method with least steps, halved until they get nearer; the residual."""
+def newton(m: Machines, s: World, n: int, b: int, x: int, size: real, least: bool):
+    """Newton's method, its steps halved until they get nearer; the residual.
+
+    Steps are the least that there are, or those of equations that are shifted a little, which cost
+    a tenth and are as good where all goes well.
+    """
     old = m[0].c.work + 2 * m[0].c.capacity
     step = m[0].c.unknown
+    halvings = int(8)
+    if not least:  # near the solution whole steps do, or none
+        halvings = 2
     miss = equations(m, s, n, b, x, True)
     for _ in range(_NEWTON):
         if miss <= _SOLVED * size:
             break
-        rank = factor_rows(s, m[0].c.A, n, m[0].c.beta, m[0].c.order)
-        least_solution(s, m[0].c.A, n, rank, m[0].c.beta, m[0].c.order, m[0].c.wanted, step)
+        if least:
+            rank = factor_rows(s, m[0].c.A, n, m[0].c.beta, m[0].c.order)
+            least_solution(s, m[0].c.A, n, rank, m[0].c.beta, m[0].c.order, m[0].c.wanted, step)
+        else:
+            solve_nearly(s, m[0].c.A, n, _SHIFT, m[0].c.wanted, step)
         copy(s, old, x, n)
         part = real(1.0)
         better = bool(False)
-        for _h in range(8):
+        for _h in range(halvings):
             for r in range(n):
                 put(s, x + r, get(s, old + r) - part * get(s, step + r))
             if equations(m, s, n, b, x, False) < miss:
@@ -228,13 +301,28 @@ def newton(m: Machines, s: World, n: int, b: int, x: int, size: real):
 
 
 @wp.func(inline=False)
-def solve_cone(m: Machines, s: World, b: int, x: int):
+def solve_cone(m: Machines, s: World, b: int, x: int, patient: bool):
     """x of the active contacts, starting from what is there; whether it was found.
+
+    Redundant contacts contradict each other a little, by what steps and rounding leave: such
+    problems have no exact solution. The patient look for the nearest.
 
     Friction coefficients are in `mu`; `fixed` tells which contacts are free to do what they will,
     slide in their heading, or are apart.
     """
     n = n_rows(m, s)
+    fastest = largest(s, b, n)
+    most = _SWEEPS
+    enough = _NEAR
+    if not patient:
+        most = m[0].opt.sweeps
+        enough = _SWEPT
+    sweep_along(m, s, n, b, x, most, enough * fastest)
+    if not patient:
+        miss = equations(m, s, n, b, x, False) / wp.max(size_of(m, s, n, b, x), TINY)
+        put(s, m[0].z.unsolved, miss)
+        if miss <= _CLOSE or m[0].opt.hurried != 0:
+            return miss <= _CLOSE
     best = m[0].c.work + 3 * m[0].c.capacity
     least = real(INFINITY)
     sweeps = int(0)  # what is there may be near: Newton's method first
@@ -259,7 +347,7 @@ def solve_cone(m: Machines, s: World, b: int, x: int):
         if before < least:
             least = before
             copy(s, best, x, n)
-        miss = newton(m, s, n, b, x, size)
+        miss = newton(m, s, n, b, x, size, round > 0)
         if miss <= real(1e3) * _SOLVED * size:
             put(s, m[0].z.unsolved, miss / wp.max(size, TINY))
             return True
@@ -271,7 +359,7 @@ def solve_cone(m: Machines, s: World, b: int, x: int):
         idle += 1
         if least < HALF * earlier:
             idle = 0
-        if idle >= _IDLE and least <= _CLOSE * size:
+        if (idle >= _IDLE or not patient) and least <= _CLOSE * size:
             break
     miss = least / wp.max(size_of(m, s, n, b, x), TINY)
     put(s, m[0].z.unsolved, miss)

@@ -168,7 +168,7 @@ def dissipation(m: Machines, s: World, room: real, kinetic: real):
 def solve_shape(m: Machines, s: World, b: int, p: int, shape: int):
     """The contact problem with friction in a square, a pyramid or a cone."""
     if shape == CONE:
-        return solve_cone(m, s, b, p)
+        return solve_cone(m, s, b, p, True)
     return solve_flat(m, s, b, p, shape == LCP)
 
 

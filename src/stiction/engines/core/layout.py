@@ -393,6 +393,8 @@ class Options:
     solver: int
     poisson: int
     bounded: int  # whether impacts may leave only a part of the energy
+    sweeps: int  # the most that a cone problem is given
+    hurried: int  # whether that must do: on a GPU, where worlds wait for each other
 
 
 @wp.struct

@@ -141,7 +141,7 @@ def leap(m: Machines, s: World):
         put(s, m[0].c.floor + k, ZERO)
         put_int(s, m[0].c.fixed + k, FREE_TO)
     fill(s, m[0].c.impulse, n, ZERO)
-    solve_cone(m, s, b, m[0].c.impulse)
+    solve_cone(m, s, b, m[0].c.impulse, True)
     put(s, m[0].z.account, account(m, s, books))
     # Velocities, and the work that is done while they change.
     copy(s, m[0].z.shift, m[0].z.half, nv)

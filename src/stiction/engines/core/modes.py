@@ -182,7 +182,7 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
         return flags
     solved = bool(False)
     for _ in range(_RETRIES):
-        solved = solve_cone(m, s, b, x)
+        solved = solve_cone(m, s, b, x, True)
         moves = wp.max(_MOVES, real(10.0) * get(s, m[0].z.unsolved)) * most
         again = bool(False)
         for k in range(count):

@@ -216,13 +216,13 @@ def solve_once(m: Machines, s: World, b: int, p: int):
     cones that are inside the pyramids.
     """
     if m[0].opt.solver != BY_PYRAMIDS:
-        return solve_cone(m, s, b, p)
+        return solve_cone(m, s, b, p, False)
     if solve_flat(m, s, b, p, False) and pyramids_hold(m, s, b, p):
         return True
     fill(s, p, n_rows(m, s), ZERO)
     for k in range(n_active(m, s)):
         put(s, m[0].c.mu + k, least_grip(m, s, k) * get(s, m[0].c.mu + k))
-    solved = solve_cone(m, s, b, p)
+    solved = solve_cone(m, s, b, p, False)
     for k in range(n_active(m, s)):
         put(s, m[0].c.mu + k, get(s, m[0].c.mu + k) / least_grip(m, s, k))
     return solved
