@@ -27,6 +27,7 @@ from .reals import (
     World,
     add_scaled,
     copy,
+    dot_three,
     fill,
     get,
     get_int,
@@ -87,21 +88,36 @@ def sweep(m: Machines, s: World, n: int, b: int, x: int):
             for j in range(normal - begin):
                 put(s, x + begin + j, -mu * x_n * get(s, d + j))
         else:
-            u_n = get(s, b + normal) + times_W(m, s, n, normal, x)
-            x_n = wp.max(get(s, x + normal) - u_n / W_nn, floor)
+            put_velocities(m, s, n, b, x, begin, normal)
+            before = get(s, x + normal)
+            x_n = wp.max(before - get(s, m[0].c.work + normal) / W_nn, floor)
             put(s, x + normal, x_n)
-            rub(m, s, n, b, x, begin, normal, mu * x_n)
+            for r in range(begin, normal):
+                u = get(s, m[0].c.work + r) + (x_n - before) * get(s, m[0].c.W + normal * n + r)
+                put(s, m[0].c.work + r, u)
+            rub(m, s, n, x, begin, normal, mu * x_n)
 
 
 @wp.func
-def rub(m: Machines, s: World, n: int, b: int, x: int, begin: int, normal: int, reach: real):
-    """Friction of a contact: what stops it if that is within reach, else what is nearest to a step
-    against the slip.
+def put_velocities(m: Machines, s: World, n: int, b: int, x: int, begin: int, normal: int):
+    """b + W x of a contact's rows, into `work`."""
+    if normal - begin == 2:
+        u = dot_three(s, m[0].c.W + begin * n, x, n)
+        for j in range(3):
+            put(s, m[0].c.work + begin + j, get(s, b + begin + j) + u[j])
+    else:
+        for r in range(begin, normal + 1):
+            put(s, m[0].c.work + r, get(s, b + r) + times_W(m, s, n, r, x))
+
+
+@wp.func
+def rub(m: Machines, s: World, n: int, x: int, begin: int, normal: int, reach: real):
+    """Friction of a contact whose velocities are in `work`: what stops it if that is within reach,
+    else what is nearest to a step against the slip.
     """
     rho = real(0.0)
     for r in range(begin, normal):
         rho += get(s, m[0].c.W + r * n + r)
-        put(s, m[0].c.work + r, get(s, b + r) + times_W(m, s, n, r, x))
     if normal - begin == 2:
         W_12 = get(s, m[0].c.W + begin * n + begin + 1)
         W_11 = get(s, m[0].c.W + begin * n + begin)
@@ -319,10 +335,12 @@ def solve_cone(m: Machines, s: World, b: int, x: int, patient: bool):
         enough = _SWEPT
     sweep_along(m, s, n, b, x, most, enough * fastest)
     if not patient:
+        if m[0].opt.hurried != 0:
+            return True
         miss = equations(m, s, n, b, x, False) / wp.max(size_of(m, s, n, b, x), TINY)
         put(s, m[0].z.unsolved, miss)
-        if miss <= _CLOSE or m[0].opt.hurried != 0:
-            return miss <= _CLOSE
+        if miss <= _CLOSE:
+            return True
     best = m[0].c.work + 3 * m[0].c.capacity
     least = real(INFINITY)
     sweeps = int(0)  # what is there may be near: Newton's method first

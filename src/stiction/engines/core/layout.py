@@ -356,6 +356,8 @@ class FixedSteps:
     servo: int
     bias: int  # of rows
     slow: int  # row velocities before, of normals
+    pull: int  # change of row velocities by all but contacts
+    after: int  # row velocities in the middle of the step
     ahead_gap: int  # of pairs, at the beginning of the next step
     ahead_velocity: int
     ahead_acceleration: int

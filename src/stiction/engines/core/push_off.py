@@ -35,7 +35,7 @@ from .reals import (
     tolerance,
     vec3,
 )
-from .rows import put_row
+from .rows import motion_of, put_row
 from .tree import half_solve
 
 PUSH, LEAVE, FLY = wp.constant(0), wp.constant(1), wp.constant(2)
@@ -84,9 +84,10 @@ def put_rows(m: Machines, s: World, t: real, held: int):
     r = int(0)
     for k in range(m[0].push.count):
         i = m[0].push.pairs[k]
+        c = motion_of(m, s, i, t)
         for j in range(m[0].pairs.rows[i]):
             Y = m[0].motors.rows + r * nv
-            made = put_row(m, s, i, j, t, Y)
+            made = put_row(m, s, i, j, c, Y)
             half_solve(m, s, Y)
             put(s, still + r, dot(s, Y, m[0].motors.passive, nv) + made.bias)
             r += 1

@@ -9,6 +9,8 @@ import warp as wp
 
 from .bonds import leave_out_bonds
 from .contacts import (
+    Drift,
+    Place,
     contact_bias,
     contact_velocity,
     is_of_number,
@@ -22,8 +24,23 @@ from .contacts import (
 from .coordinates import is_dry, is_limit, put_number_row
 from .layout import Machines
 from .outer import is_outer
-from .reals import ONE, ZERO, World, dot, fill, get, get3, get_int, put, put_int, real
-from .tree import half_solve
+from .reals import (
+    ONE,
+    ZERO,
+    World,
+    add_scaled,
+    dot,
+    fill,
+    get,
+    get3,
+    get_int,
+    mat33,
+    put,
+    put_int,
+    real,
+    vec3,
+)
+from .tree import half_solve, half_solve_along
 
 
 @wp.func
@@ -84,6 +101,62 @@ def activate(m: Machines, s: World, marks: int):
 
 
 @wp.struct
+class ContactMotion:
+    """A contact's place and how that moves; its velocity, and its rate if v does not change."""
+
+    here: Place
+    moves: Drift
+    velocity: vec3
+    bias: vec3
+
+
+@wp.func(inline=False)
+def motion_of(m: Machines, s: World, i: int, t: real):
+    """All that the rows of pair i share."""
+    c = ContactMotion()
+    c.here = place_contact(m, s, i, t)
+    c.moves = slide_along(m, s, i, t, c.here)
+    c.velocity = contact_velocity(m, s, i, c.here)
+    c.bias = contact_bias(m, s, i, c.here, c.moves)
+    return c
+
+
+@wp.func
+def branch_of(m: Machines, i: int):
+    """The freedom from which on to the root the rows of pair i are not zero; -1: they may be
+    anywhere.
+    """
+    if is_of_number(m[0].pairs.kind[i]):
+        return -1
+    a = m[0].tree.last_freedom[m[0].pairs.first[i]]
+    b = m[0].tree.last_freedom[m[0].pairs.second[i]]
+    if a >= 0 and b >= 0:
+        return -1
+    return wp.max(a, b)
+
+
+@wp.func
+def half_solve_row(m: Machines, s: World, Y: int, branch: int):
+    if branch >= 0:
+        half_solve_along(m, s, Y, branch)
+    else:
+        half_solve(m, s, Y)
+
+
+@wp.func
+def dot_row(m: Machines, s: World, Y: int, x: int, branch: int):
+    """Product of a row with other numbers of freedoms."""
+    if branch < 0:
+        return dot(s, Y, x, m[0].tree.nv)
+    total = real(0.0)
+    d = branch
+    while d >= 0:
+        total += get(s, Y + d) * get(s, x + d)
+        d = m[0].tree.before[d]
+    return total
+
+
+@wp.struct
 class ContactRow:
     """Velocity of a row, its rate if v does not change, and the velocity of the support."""
 
@@ -92,15 +165,15 @@ class ContactRow:
     ground: real
 
 
-@wp.func(inline=False)
-def put_row(m: Machines, s: World, i: int, j: int, t: real, Y: int):
+@wp.func
+def put_row(m: Machines, s: World, i: int, j: int, c: ContactMotion, Y: int):
     """Row j of pair i, its Jacobian at Y. Sliding comes first, then spin, rolling and the normal.
 
     Spin and rolling are scaled by the ratio of their coefficient of friction to that of sliding: so
     that the cone is round whatever it is made of.
     """
-    here = place_contact(m, s, i, t)
-    moves = slide_along(m, s, i, t, here)
+    here = c.here
+    moves = c.moves
     first = m[0].pairs.first[i]
     second = m[0].pairs.second[i]
     last = m[0].pairs.rows[i] - 1
@@ -122,10 +195,8 @@ def put_row(m: Machines, s: World, i: int, j: int, t: real, Y: int):
     axis = j
     if j == last:
         axis = 2
-    u = contact_velocity(m, s, i, here)
-    bias = contact_bias(m, s, i, here, moves)
-    made.velocity = u[axis]
-    made.bias = bias[axis]
+    made.velocity = c.velocity[axis]
+    made.bias = c.bias[axis]
     if is_of_number(m[0].pairs.kind[i]):
         if is_limit(m[0].pairs.kind[i]) or j < last:
             put_number_row(m, s, i, Y)
@@ -142,28 +213,66 @@ def build_rows(m: Machines, s: World, t: real):
     """Y, u, a₀ and the support's velocity of active contacts, then W."""
     nv = m[0].tree.nv
     for k in range(n_active(m, s)):
+        i = pair_of(m, s, k)
+        branch = branch_of(m, i)
+        c = motion_of(m, s, i, t)
         begin = first_row(m, s, k)
         for r in range(begin, first_row(m, s, k + 1)):
             Y = m[0].c.Y + r * nv
-            made = put_row(m, s, pair_of(m, s, k), r - begin, t, Y)
-            half_solve(m, s, Y)
+            made = put_row(m, s, i, r - begin, c, Y)
+            half_solve_row(m, s, Y, branch)
             put(s, m[0].c.velocity + r, made.velocity)
-            put(s, m[0].c.free + r, dot(s, Y, m[0].z.half, nv) + made.bias)
+            put(s, m[0].c.free + r, dot_row(m, s, Y, m[0].z.half, branch) + made.bias)
             leave_out_bonds(m, s, Y)
             put(s, m[0].c.ground + r, made.ground)
     delassus(m, s)
 
 
 @wp.func
+def get_three(m: Machines, s: World, Y: int, d: int):
+    """The entries of three rows at one freedom."""
+    nv = m[0].tree.nv
+    return vec3(get(s, Y + d), get(s, Y + nv + d), get(s, Y + 2 * nv + d))
+
+
+@wp.func
+def put_block(m: Machines, s: World, n: int, a: int, b: int, branch: int):
+    """The block of W of two contacts with three rows each, which begin at rows a and b."""
+    block = mat33()
+    Y_a = m[0].c.Y + a * m[0].tree.nv
+    Y_b = m[0].c.Y + b * m[0].tree.nv
+    d = branch
+    while d >= 0:
+        block += wp.outer(get_three(m, s, Y_a, d), get_three(m, s, Y_b, d))
+        d = m[0].tree.before[d]
+    for i in range(3):
+        for j in range(3):
+            put(s, m[0].c.W + (a + i) * n + b + j, block[i, j])
+            put(s, m[0].c.W + (b + j) * n + a + i, block[i, j])
+
+
+@wp.func(inline=False)
 def delassus(m: Machines, s: World):
-    """W from Y."""
+    """W from Y: along the branch of one of two contacts, where their rows are not zero."""
     nv = m[0].tree.nv
     n = n_rows(m, s)
-    for i in range(n):
-        for j in range(i + 1):
-            w = dot(s, m[0].c.Y + i * nv, m[0].c.Y + j * nv, nv)
-            put(s, m[0].c.W + i * n + j, w)
-            put(s, m[0].c.W + j * n + i, w)
+    for k in range(n_active(m, s)):
+        begin = first_row(m, s, k)
+        end = first_row(m, s, k + 1)
+        branch = branch_of(m, pair_of(m, s, k))
+        if m[0].bonds.count > 0:
+            branch = -1
+        for l in range(k + 1):
+            begin_l = first_row(m, s, l)
+            end_l = first_row(m, s, l + 1)
+            if branch >= 0 and end - begin == 3 and end_l - begin_l == 3:
+                put_block(m, s, n, begin, begin_l, branch)
+            else:
+                for i in range(begin, end):
+                    for j in range(begin_l, wp.min(end_l, i + 1)):
+                        w = dot_row(m, s, m[0].c.Y + i * nv, m[0].c.Y + j * nv, branch)
+                        put(s, m[0].c.W + i * n + j, w)
+                        put(s, m[0].c.W + j * n + i, w)
     for k in range(n_active(m, s)):
         if is_dry(m[0].pairs.kind[pair_of(m, s, k)]):
             r = first_row(m, s, k + 1) - 1
@@ -193,12 +302,24 @@ def times_W(m: Machines, s: World, n: int, r: int, x: int):
 @wp.func
 def push(m: Machines, s: World, x: int, to: int):
     """to += Y x, in half-solved coordinates."""
-    nv = m[0].tree.nv
-    for r in range(n_rows(m, s)):
-        f = get(s, x + r)
-        if f != ZERO:
-            for d in range(nv):
-                put(s, to + d, get(s, to + d) + f * get(s, m[0].c.Y + r * nv + d))
+    for k in range(n_active(m, s)):
+        begin = first_row(m, s, k)
+        end = first_row(m, s, k + 1)
+        branch = branch_of(m, pair_of(m, s, k))
+        if branch >= 0 and end - begin == 3 and m[0].bonds.count == 0:
+            push_three(m, s, get3(s, x + begin), m[0].c.Y + begin * m[0].tree.nv, branch, to)
+        else:
+            for r in range(begin, end):
+                add_scaled(s, to, get(s, x + r), m[0].c.Y + r * m[0].tree.nv, m[0].tree.nv)
+
+
+@wp.func
+def push_three(m: Machines, s: World, f: vec3, Y: int, branch: int, to: int):
+    """to += Y f of a contact with three rows, along its branch."""
+    d = branch
+    while d >= 0:
+        put(s, to + d, get(s, to + d) + wp.dot(f, get_three(m, s, Y, d)))
+        d = m[0].tree.before[d]
 
 
 @wp.func

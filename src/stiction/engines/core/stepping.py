@@ -74,10 +74,8 @@ from .rows import (
     first_row,
     law,
     n_active,
-    n_rows,
     pair_of,
     push,
-    times_W,
 )
 from .step import displace
 from .stepping_contacts import (
@@ -142,7 +140,6 @@ def book_step(m: Machines, s: World, kick: real, before: real, h: real, tau: rea
         damping += kick * D * mean * (mean + part * change)
         given = kick * get(s, m[0].fixed.force + d) - get(s, m[0].fixed.implicit + d) * change
         beyond += given * part * change
-    n = n_rows(m, s)
     rubbing = real(0.0)
     normal = real(0.0)
     carried = real(0.0)
@@ -150,7 +147,7 @@ def book_step(m: Machines, s: World, kick: real, before: real, h: real, tau: rea
         last = first_row(m, s, k + 1) - 1
         for r in range(first_row(m, s, k), last + 1):
             p = get(s, m[0].c.impulse + r)
-            after = velocity_after(m, s, n, r, h, tau)
+            after = velocity_after(m, s, r, h, tau)
             done = -p * HALF * (get(s, m[0].c.velocity + r) + after)
             carried += p * get(s, m[0].c.ground + r)
             if r < last:
@@ -300,7 +297,6 @@ def look_ahead(m: Machines, s: World, kick: real, h: real, tau: real, scale: rea
     """Gap, normal velocity and acceleration of all pairs at the beginning of the next step, when
     all velocities have been scaled.
     """
-    n = n_rows(m, s)
     for i in range(m[0].pairs.count):
         u = get(s, m[0].c.closing + i)
         put(s, m[0].fixed.ahead_gap + i, get(s, m[0].c.gap + i) + (h - tau) * u)
@@ -310,7 +306,7 @@ def look_ahead(m: Machines, s: World, kick: real, h: real, tau: real, scale: rea
         i = pair_of(m, s, k)
         r = first_row(m, s, k + 1) - 1
         ground = get(s, m[0].c.ground + r)
-        mid = get(s, m[0].c.free + r) + times_W(m, s, n, r, m[0].c.impulse)
+        mid = get(s, m[0].fixed.after + r)
         mid = scale * (mid + ground) - ground
         put(s, m[0].fixed.ahead_gap + i, get(s, m[0].c.gap + i) + (h - tau) * mid)
         put(s, m[0].fixed.ahead_velocity + i, mid)

@@ -28,7 +28,6 @@ from .reals import (
     World,
     add_scaled,
     copy,
-    dot,
     fill,
     get,
     get_int,
@@ -39,9 +38,13 @@ from .reals import (
 )
 from .rows import (
     activate,
+    branch_of,
     delassus,
+    dot_row,
     first_row,
+    half_solve_row,
     law,
+    motion_of,
     n_active,
     n_rows,
     pair_of,
@@ -123,9 +126,10 @@ def give_rows(m: Machines, s: World, t: real, h: real):
         near = here.gap <= _SOON * h * (wp.abs(u[2]) + _SOON * h * a) + TOUCH
         if not near and here.gap <= _HASTE * h:
             # The forces of this very step may drive it to what it would touch.
-            put_row(m, s, i, m[0].pairs.rows[i] - 1, t, m[0].z.shift)
-            half_solve(m, s, m[0].z.shift)
-            driven = u[2] + dot(s, m[0].z.shift, m[0].z.half, m[0].tree.nv)
+            c = motion_of(m, s, i, t)
+            put_row(m, s, i, m[0].pairs.rows[i] - 1, c, m[0].z.shift)
+            half_solve_row(m, s, m[0].z.shift, branch_of(m, i))
+            driven = u[2] + dot_row(m, s, m[0].z.shift, m[0].z.half, branch_of(m, i))
             near = here.gap <= _SOON * h * wp.abs(driven)
         has = (
             near or get_int(s, m[0].c.mode + i) != OPEN or get_int(s, m[0].fixed.collides + i) != 0
@@ -146,14 +150,16 @@ def step_rows(m: Machines, s: World, t: real, since: real, ahead: real):
     for k in range(n_active(m, s)):
         begin = first_row(m, s, k)
         last = first_row(m, s, k + 1) - 1
+        i = pair_of(m, s, k)
+        branch = branch_of(m, i)
+        c = motion_of(m, s, i, t)
         for r in range(begin, last + 1):
             Y = m[0].c.Y + r * nv
-            made = put_row(m, s, pair_of(m, s, k), r - begin, t, Y)
+            made = put_row(m, s, i, r - begin, c, Y)
             # v is half a step before, what was evaluated is the velocity now.
-            velocity = made.velocity
-            for d in range(nv):
-                velocity += get(s, Y + d) * (get(s, m[0].fixed.v + d) - get(s, m[0].at.v + d))
-            half_solve(m, s, Y)
+            velocity = made.velocity + dot_row(m, s, Y, m[0].fixed.v, branch)
+            velocity -= dot_row(m, s, Y, m[0].at.v, branch)
+            half_solve_row(m, s, Y, branch)
             # How tangents turn is known where contact is kept. Elsewhere v now is not what v will
             # be, and several points of a body that lands could not all stick.
             b = made.bias
@@ -162,7 +168,9 @@ def step_rows(m: Machines, s: World, t: real, since: real, ahead: real):
             put(s, m[0].fixed.bias + r, b)
             put(s, m[0].c.velocity + r, velocity)
             put(s, m[0].c.ground + r, made.ground)
-            put(s, m[0].c.free + r, velocity + dot(s, Y, m[0].z.half, nv) + ahead * b)
+            driven = dot_row(m, s, Y, m[0].z.half, branch)
+            put(s, m[0].c.free + r, velocity + driven + ahead * b)
+            put(s, m[0].fixed.pull + r, driven)
             put(s, m[0].fixed.slow + r, velocity - since * b)
     delassus(m, s)
 
@@ -170,8 +178,7 @@ def step_rows(m: Machines, s: World, t: real, since: real, ahead: real):
 @wp.func
 def normal_acceleration(m: Machines, s: World, r: int, kick: real):
     """Of a normal row, without contact forces."""
-    pull = dot(s, m[0].c.Y + r * m[0].tree.nv, m[0].z.half, m[0].tree.nv)
-    return pull / kick + get(s, m[0].fixed.bias + r)
+    return get(s, m[0].fixed.pull + r) / kick + get(s, m[0].fixed.bias + r)
 
 
 @wp.func
@@ -260,6 +267,9 @@ def step_impulses(m: Machines, s: World, kick: real, h: real, since: real, tau: 
         collides = collides or get_int(s, m[0].fixed.collides + i) != 0
     solve_once(m, s, b, p)
     miss = miss_of(m, s, b, p)
+    for r in range(n):
+        u = get(s, m[0].c.work + m[0].c.capacity + r)
+        put(s, m[0].fixed.after + r, u + get(s, m[0].c.free + r) - get(s, b + r))
     if collides and m[0].opt.poisson != 0:
         compression = b + n
         copy(s, compression, p, n)
@@ -275,8 +285,17 @@ def step_impulses(m: Machines, s: World, kick: real, h: real, since: real, tau: 
         solve_once(m, s, b, p)
         miss = wp.max(miss, miss_of(m, s, b, p))
         add_scaled(s, p, ONE, compression, n)
+        put_after(m, s, p)
     record_impulses(m, s, p, 0)
     put(s, m[0].fixed.residual, wp.max(get(s, m[0].fixed.residual), miss))
+
+
+@wp.func
+def put_after(m: Machines, s: World, p: int):
+    """Velocities of all rows in the middle of the step."""
+    n = n_rows(m, s)
+    for r in range(n):
+        put(s, m[0].fixed.after + r, get(s, m[0].c.free + r) + times_W(m, s, n, r, p))
 
 
 @wp.func
@@ -310,7 +329,6 @@ def miss_of(m: Machines, s: World, b: int, p: int):
 @wp.func
 def settle_modes(m: Machines, s: World, rebounds: int):
     """Which contacts pressed and slid in the step, and in which direction."""
-    n = n_rows(m, s)
     most = real(0.0)
     for k in range(n_active(m, s)):
         most = wp.max(most, get(s, m[0].c.impulse + first_row(m, s, k + 1) - 1))
@@ -327,7 +345,7 @@ def settle_modes(m: Machines, s: World, rebounds: int):
             speed = real(0.0)
             for r in range(begin, normal):
                 rub += get(s, m[0].c.impulse + r) * get(s, m[0].c.impulse + r)
-                u = get(s, m[0].c.free + r) + times_W(m, s, n, r, m[0].c.impulse)
+                u = get(s, m[0].fixed.after + r)
                 put(s, m[0].c.work + r, u)
                 speed += u * u
             speed = wp.sqrt(speed)
@@ -347,10 +365,9 @@ def settle_modes(m: Machines, s: World, rebounds: int):
 
 
 @wp.func
-def velocity_after(m: Machines, s: World, n: int, r: int, h: real, tau: real):
+def velocity_after(m: Machines, s: World, r: int, h: real, tau: real):
     """Of a row, right after the impulse."""
-    mid = get(s, m[0].c.free + r) + times_W(m, s, n, r, m[0].c.impulse)
-    return mid - (HALF * h - tau) * get(s, m[0].fixed.bias + r)
+    return get(s, m[0].fixed.after + r) - (HALF * h - tau) * get(s, m[0].fixed.bias + r)
 
 
 @wp.func

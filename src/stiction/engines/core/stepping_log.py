@@ -52,7 +52,6 @@ from .reals import (
 from .rows import (
     first_row,
     n_active,
-    n_rows,
     pair_of,
 )
 from .step import kinetic, potential
@@ -150,7 +149,6 @@ def note_step(
 @wp.func(inline=False)
 def note_contacts(m: Machines, s: World, t: real, h: real, tau: real, scale: real):
     """What the step did to each pair."""
-    n = n_rows(m, s)
     event = get_int(s, m[0].z.events)
     write_places(m, s, m[0].event_places, event, t)
     for i in range(m[0].pairs.count):
@@ -174,7 +172,7 @@ def note_contacts(m: Machines, s: World, t: real, h: real, tau: real, scale: rea
         for r in range(begin, normal + 1):
             u = get(s, m[0].c.velocity + r)
             ground = get(s, m[0].c.ground + r)
-            after = scale * (velocity_after(m, s, n, r, h, tau) + ground) - ground
+            after = scale * (velocity_after(m, s, r, h, tau) + ground) - ground
             note_pair(m, s, i, VELOCITY_BEFORE + r - begin, u)
             note_pair(m, s, i, VELOCITY_AFTER + r - begin, after)
             if pressed:

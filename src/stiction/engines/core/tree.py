@@ -275,6 +275,22 @@ def half_solve(m: Machines, s: World, x: int):
 
 
 @wp.func
+def half_solve_along(m: Machines, s: World, x: int, last: int):
+    """`half_solve` of what is not zero only from a freedom on to its root."""
+    i = last
+    while i >= 0:
+        value = get(s, x + i)
+        entry = m[0].at.M + m[0].tree.row[i] + 1
+        j = m[0].tree.before[i]
+        while j >= 0:
+            put(s, x + j, get(s, x + j) - get(s, entry) * value)
+            entry += 1
+            j = m[0].tree.before[j]
+        put(s, x + i, value * get(s, m[0].at.D + i))
+        i = m[0].tree.before[i]
+
+
+@wp.func
 def second_half(m: Machines, s: World, x: int):
     """x := L⁻¹ D^(-1/2) x, what is left to M⁻¹."""
     for i in range(m[0].tree.nv):
