@@ -19,10 +19,10 @@ hypothesis.settings.load_profile("untimed")
 
 SHARED = Path(os.environ.get("STICTION_DATA", Path(__file__).parents[2] / "shared" / "data"))
 _MOST_REGIONS = 25_000
-# Most of the time of the tests goes into compiling programs that run once: XLA leaves out what makes
-# them fast, which halves that time and takes a quarter less memory.
+# Most of the time of the tests goes into compiling programs that run once. Without what makes them
+# fast, that takes half the time and three quarters of the memory.
 _QUICK_TO_COMPILE = (
-    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    "--xla_backend_optimization_level=1 --xla_llvm_disable_expensive_passes=true"
     " --xla_cpu_use_fusion_emitters=false"
 )
 
