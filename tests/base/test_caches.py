@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import warp as wp
 
+from stiction._base import waiting
 from stiction.engines import kernel_cache
 
 PROGRAM = """
@@ -58,6 +59,7 @@ def add_one(x: wp.array(dtype=float)):  # type: ignore[valid-type]
 @pytest.fixture
 def kernels(tmp_path, monkeypatch):
     """A cache of its own, with the kernel in it: its folder."""
+    wp.init()
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
     monkeypatch.setattr(kernel_cache, "_loaded", set())
     launch()
@@ -99,6 +101,15 @@ def test_a_kernel_cache_that_cannot_be_written_is_left_for_another(kernels, monk
     monkeypatch.setattr(wp.config, "kernel_cache_dir", "/proc/nowhere")
     assert launch() == [1.0, 1.0]
     assert wp.config.kernel_cache_dir != "/proc/nowhere"
+
+
+def test_kernels_that_take_long_to_compile_say_so(kernels, monkeypatch, capfd):
+    """As after an installation: `make demo` was silent for a minute."""
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    monkeypatch.setattr(waiting.ANNOUNCER, "told", False)
+    kernel_cache._remove(kernels)
+    assert launch() == [1.0, 1.0]
+    assert "stiction: compiling" in capfd.readouterr().err
 
 
 def test_whole_kernels_are_not_made_again(kernels):

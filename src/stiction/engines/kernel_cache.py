@@ -15,6 +15,8 @@ from typing import Any
 
 import warp as wp
 
+from stiction._base.waiting import announced
+
 _SUMS = "stiction.sha256"
 _loaded: set[tuple[str, str]] = set()
 
@@ -30,7 +32,8 @@ def load_kernel(kernel: Any, device: str) -> None:
     if not _is_whole(folder):
         _remove(folder)
     try:
-        module.load(device, block)
+        with announced():  # after an installation it takes a minute
+            module.load(device, block)
     except Exception:  # whatever Warp finds wrong with the files, or the place to write them
         _remove(folder)
         if not _can_write(folder.parent):
