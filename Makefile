@@ -26,7 +26,7 @@ demo: $(VENV)/.base
 	$(BIN)/stiction run double-pendulum --out out/double-pendulum --force
 
 test: $(VENV)/.base $(VENV)/.tests $(VENV)/.oracles
-	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 # Each in an environment of its own. Oracles are left out: they have bounds of their own on NumPy.
 lowest: RESOLUTION := lowest-direct
@@ -36,10 +36,10 @@ lowest newest:
 	@$(VENV)-$@/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "uv>=0.5"
 	$(VENV)-$@/bin/uv pip install --quiet --python $(VENV)-$@/bin/python --upgrade \
 	  --resolution $(RESOLUTION) --editable ".[tests]"
-	$(VENV)-$@/bin/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+	$(VENV)-$@/bin/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 coverage: $(VENV)/.base $(VENV)/.tests $(VENV)/.oracles
-	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term-missing:skip-covered $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format .

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import jax
@@ -26,11 +27,42 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="all random cases, not a tenth")
 
 
+_TRIED = "random_cases_tried", "random_cases_promised"
+_tally = dict.fromkeys(_TRIED, 0)
+
+
 @pytest.fixture(scope="session")
 def cases(request: pytest.FixtureRequest) -> Callable[[int], int]:
     """How many of so many random cases to try."""
     thorough = request.config.getoption("--thorough")
-    return lambda promised: promised if thorough else -(-promised // 10)
+
+    def tried(promised: int) -> int:
+        count = promised if thorough else -(-promised // 10)
+        for name, more in zip(_TRIED, (count, promised), strict=True):
+            _tally[name] += more
+        return count
+
+    return tried
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """What a worker of xdist has tried."""
+    for name in _TRIED:
+        _tally[name] += getattr(node, "workeroutput", {}).get(name, 0)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """The last line counts the random cases that were left out."""
+    getattr(session.config, "workeroutput", {}).update(_tally)
+    told = yield
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    tried, promised = _tally.values()
+    if reporter is not None and promised:
+        hint = "" if tried == promised else "; --thorough tries them all"
+        reporter.write_line(f"random cases: {tried:,} of {promised:,}{hint}")
+    return told
 
 
 @pytest.fixture(autouse=True, scope="module")

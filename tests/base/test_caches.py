@@ -1,6 +1,7 @@
 """Caches of compiled programs: damage heals, and a place that cannot be written is no obstacle."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 import warp as wp
 
+from stiction._base import waiting
 from stiction.engines import kernels
 
 PROGRAM = """
@@ -61,6 +63,7 @@ COMPILED = {"enable_backward": False}
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A cache of its own with a small kernel in it, which stands for those of the core."""
+    wp.init()
     monkeypatch.setattr(wp.config, "kernel_cache_dir", str(tmp_path))
     monkeypatch.setattr(kernels, "part", lambda file, precision: sys.modules[__name__])
     launch()
@@ -102,6 +105,15 @@ def test_damaged_kernels_are_made_anew(folder, damage, suffix):
 def test_kernels_work_where_nothing_can_be_written(folder, monkeypatch):
     monkeypatch.setattr(wp.config, "kernel_cache_dir", "/proc/nowhere")
     assert launch() == [1.0, 1.0]
+
+
+def test_kernels_that_take_long_to_compile_say_so(folder, monkeypatch, capfd):
+    """As after an installation: `make demo` was silent for a minute."""
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    monkeypatch.setattr(waiting.ANNOUNCER, "told", False)
+    shutil.rmtree(folder)
+    assert launch() == [1.0, 1.0]
+    assert "stiction: compiling" in capfd.readouterr().err
 
 
 def test_whole_kernels_are_not_made_again(folder):

@@ -4,29 +4,29 @@ import time
 
 import jax
 
-from stiction._base import compile as compiling
+from stiction._base import waiting
 
 BEGINS = "/jax/compilation_cache/compile_requests_use_cache"
 ENDS = "/jax/core/compile/backend_compile_duration"
 
 
 def test_a_long_compilation_says_so_once(capfd, monkeypatch):
-    monkeypatch.setattr(compiling, "PATIENCE", 0.01)
-    announcer = compiling._Announcer()
+    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
+    announcer = waiting.Announcer()
     for _ in range(2):
-        announcer.begins(BEGINS)
+        announcer.begins()
         time.sleep(0.5)
-        announcer.ends(ENDS, 0.5)
+        announcer.ends()
     out, err = capfd.readouterr()
     assert out == ""
     assert err.count("compiling") == err.count("\n") == 1
 
 
 def test_a_short_one_says_nothing(capfd, monkeypatch):
-    monkeypatch.setattr(compiling, "PATIENCE", 0.2)
-    announcer = compiling._Announcer()
-    announcer.begins(BEGINS)
-    announcer.ends(ENDS, 0.0)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.2)
+    announcer = waiting.Announcer()
+    announcer.begins()
+    announcer.ends()
     time.sleep(0.5)
     assert capfd.readouterr().err == ""
 

@@ -1,6 +1,7 @@
 """`stiction gait` as users call it: one trial, a folder of them, and bad input."""
 
 import csv
+import json
 
 import pytest
 from test_bad_input import assert_refused, files_below
@@ -51,6 +52,8 @@ def test_a_folder_is_done_once_and_bad_trials_do_not_stop_it(cli, tmp_path):
         assert rows["bad"]["outcome"] == "failed"
         assert "bad.mot" in rows["bad"]["why"]
     assert (tmp_path / "out/stand/report.html").exists()
+    manifest = json.loads((tmp_path / "out/stand/stiction.json").read_text())
+    assert "gait.json" in manifest["files"]  # written aside, as all files are
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """With energy under control no impact adds any, over random impacts of built-in mechanisms."""
 
+import functools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -18,6 +20,7 @@ COUNTS = {
 }  # fmt: skip
 
 
+@functools.cache
 def random_impacts(name: str, count: int, energetic: tuple[float, float]) -> ImpactProblem:
     """Impacts of a scene's mechanism at random states, with random laws."""
     scene = stiction.scene(name)
@@ -62,10 +65,9 @@ def test_energy_never_rises(scene, name, method, cases):
     _, T = jax.jit(jax.vmap(lambda p: energy_after(p, law)))(p)
     assert np.all(np.isfinite(T))
     assert np.max(np.asarray(T) / np.asarray(p.kinetic)) <= 1 + 1e-9
-    # Not because nothing happens.
-    off = impact_law(name, "off")
-    _, free = jax.jit(jax.vmap(lambda p: energy_after(p, off)))(p)
-    if scene in ("double-pendulum", "bicycle"):
+    if scene in ("double-pendulum", "bicycle"):  # not because nothing happens
+        off = impact_law(name, "off")
+        _, free = jax.jit(jax.vmap(lambda p: energy_after(p, off)))(p)
         assert np.mean(np.asarray(free) > np.asarray(p.kinetic) * (1 + 1e-6)) > 0.01
 
 
@@ -85,4 +87,4 @@ def test_scaling_and_constraint_agree_where_no_energy_is_to_be_removed():
         np.asarray(constrained.impulse)[keeps], np.asarray(off.impulse)[keeps], atol=1e-8
     )
     bound = eqx.tree_at(lambda p: p.energetic, p, jnp.zeros_like(p.energetic))
-    assert np.all(np.asarray(jax.vmap(impact_law("no-slip", "scale"))(bound).scale) == 0.0)
+    assert np.all(np.asarray(jax.jit(jax.vmap(impact_law("no-slip", "scale")))(bound).scale) == 0.0)

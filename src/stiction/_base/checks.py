@@ -15,6 +15,7 @@ from jaxtyping import Float
 from stiction._base.errors import InputError
 
 ArrayLike = Any  # numbers, lists, NumPy arrays, JAX arrays and tracers
+LARGEST = 1e30  # of a mechanism's numbers and states: energies and what is drawn stay finite
 
 
 def to_float(value: ArrayLike) -> Any:
@@ -47,6 +48,11 @@ def require_restitution(name: str, value: ArrayLike, *, zero: bool = True) -> No
         _require(name, value, lambda x: (x >= 0) & (x <= 1), "in [0, 1]")
     else:
         _require(name, value, lambda x: (x > 0) & (x <= 1), "in (0, 1]")
+
+
+def require_moderate(name: str, value: ArrayLike) -> None:
+    """Every entry must be a number below `LARGEST`, of either sign."""
+    _require(name, value, lambda x: np.abs(x) < LARGEST, f"finite and below {LARGEST:g}")
 
 
 def _require(name: str, value: ArrayLike, holds, what: str) -> None:

@@ -1,15 +1,13 @@
 """How large programs of small operations are compiled, and that people are told when they wait."""
 
 import functools
-import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
 
-PATIENCE = 2.0  # a compilation that takes longer is told [s]
+from stiction._base.waiting import ANNOUNCER
 
 
 @functools.cache
@@ -48,38 +46,17 @@ def quick_jit(f: Callable) -> Callable:
     return call
 
 
-class _Announcer:
-    """Says on standard error, once, that a compilation keeps the user waiting."""
+def announce_compilations() -> None:
+    """Tell people of compilations that take long, by what JAX says of them."""
 
-    def __init__(self) -> None:
-        self.timers: dict[int, threading.Timer] = {}
-        self.told = False
+    def begins(event: str, **_: Any) -> None:
+        if event == "/jax/compilation_cache/compile_requests_use_cache":
+            ANNOUNCER.begins()
 
-    def begins(self, event: str, **_: Any) -> None:
-        """Listens to JAX's events: a compilation begins."""
-        if event == "/jax/compilation_cache/compile_requests_use_cache" and not self.told:
-            timer = threading.Timer(PATIENCE, self.tell)
-            timer.daemon = True
-            self.timers[threading.get_ident()] = timer
-            timer.start()
-
-    def ends(self, event: str, duration_secs: float, **_: Any) -> None:
-        """Listens to JAX's events: a compilation has ended."""
+    def ends(event: str, duration_secs: float, **_: Any) -> None:
         del duration_secs
         if event == "/jax/core/compile/backend_compile_duration":
-            timer = self.timers.pop(threading.get_ident(), None)
-            if timer is not None:
-                timer.cancel()
+            ANNOUNCER.ends()
 
-    def tell(self) -> None:
-        """One line, and no more in this process."""
-        if not self.told:
-            self.told = True
-            print("stiction: compiling, which is done once for each mechanism", file=sys.stderr)
-
-
-def announce_compilations() -> None:
-    """Tell people of compilations that take longer than `PATIENCE`."""
-    announcer = _Announcer()
-    jax.monitoring.register_event_listener(announcer.begins)
-    jax.monitoring.register_event_duration_secs_listener(announcer.ends)
+    jax.monitoring.register_event_listener(begins)
+    jax.monitoring.register_event_duration_secs_listener(ends)

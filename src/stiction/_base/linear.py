@@ -114,15 +114,6 @@ def inverse(A: Float[Array, "n n"]) -> Float[Array, "n n"]:
     return jnp.linalg.inv(A)
 
 
-def wait_for(x: Float[Array, "*n"], first: Float[Array, "*k"]) -> Float[Array, "*n"]:
-    """x, but not before `first` is known.
-
-    XLA on a processor runs calls into LAPACK that do not need each other side by side, and they may
-    then wait for each other without end (seen with jaxlib 0.10). One that needs the other cannot.
-    """
-    return x + 0 * jnp.sum(first)
-
-
 def solve_redundant(
     K: Float[Array, "m m"], b: Float[Array, "m *k"], scale: Float[Array, ""]
 ) -> Float[Array, "m *k"]:

@@ -5,18 +5,7 @@ from typing import Any
 
 from stiction._base.errors import InputError
 from stiction.cli.command import Answer, Output, command
-from stiction.cli.options import (
-    BASE,
-    DIRECTION,
-    FEET,
-    MU,
-    POINT,
-    POSTURE,
-    SCENE,
-    Number,
-    Text,
-)
-from stiction.cli.stances import read_direction, read_stance
+from stiction.cli.stances import StanceOptions, read_direction, read_stance
 from stiction.cli.terminal import show_table
 from stiction.report import working
 
@@ -24,13 +13,7 @@ from stiction.report import working
 @command("Agility")
 def capability(
     output: Output,
-    model: str = SCENE,
-    direction: str = DIRECTION,
-    posture: Text = POSTURE,
-    point: str = POINT,
-    feet: Text = FEET,
-    mu: Number = MU,
-    base: Text = BASE,
+    options: StanceOptions,
 ) -> Answer:
     """The largest acceleration in a direction that motors can give while the feet hold.
 
@@ -38,9 +21,9 @@ def capability(
       stiction capability jumping-leg --direction=-1,0,1 --posture guess
       stiction capability jumping-leg --direction=-1,0,1 --posture femur=0.1,tibia=-0.6 --plot
     """
-    d = read_direction(direction)
-    stance, q, _ = read_stance(model, posture=posture, point=point, feet=feet, mu=mu, base=base)
-    output.open(f"capability-{Path(model).stem}")
+    d = read_direction(options.direction)
+    stance, q, _ = read_stance(options)
+    output.open(f"capability-{Path(options.model).stem}")
     with working("looking for the limits"):
         from stiction.agility.summary import summarize_capability
 

@@ -1,14 +1,15 @@
 """What all commands share: where they write, what they answer, and how the answer is given.
 
 A command is a function that takes an `Output` and its own arguments, and returns an `Answer`. Its
-docstring is its help; what stands there under "Examples:" ends the help page. `register` adds the
-options that every command has, calls the function, writes its report and prints its answer.
+docstring is its help; what stands there under "Examples:" ends the help page. Options that several
+commands share are a dataclass of `member`s, which is one parameter. `register` adds the options
+that every command has, calls the function, writes its report and prints its answer.
 """
 
 import copy
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -96,12 +97,22 @@ def register(app: typer.Typer, function: Callable[..., Answer]) -> None:
         shared |= {"out": (Path | None, OUT), "force": (bool, FORCE)}
     shared["json"] = (bool, JSON)
 
+    declared: dict[str, tuple[Any, Any]] = {}
+    groups: dict[str, type] = {}  # dataclasses of options that commands share
+    for p in list(inspect.signature(function).parameters.values())[1:]:
+        if is_dataclass(p.annotation):
+            groups[p.name] = p.annotation  # type: ignore[assignment]
+            declared |= {f.name: (f.type, f.metadata["declared"]) for f in fields(p.annotation)}
+        else:
+            declared[p.name] = (p.annotation, p.default)
+    declared |= shared
+
     def call(**arguments: Any) -> None:
         output = Output(name, **{key: arguments.pop(key) for key in shared})
+        for key, group in groups.items():
+            arguments[key] = group(**{f.name: arguments.pop(f.name) for f in fields(group)})
         _give(function(output, **arguments), output)
 
-    own = list(inspect.signature(function).parameters.values())[1:]
-    declared = {p.name: (p.annotation, p.default) for p in own} | shared
     call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(

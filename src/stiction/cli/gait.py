@@ -7,42 +7,21 @@ from typing import Any
 from stiction._base.errors import InputError
 from stiction.cli import trial
 from stiction.cli.command import Answer, Output, command
-from stiction.cli.options import BASE, SET, Number, Text, Texts, option
+from stiction.cli.options import option
 from stiction.cli.terminal import say, show_table
-from stiction.report import json_text, progress, working
+from stiction.report import OutputDirectory, json_text, progress, working
 
 
 @command("People")
 def gait(
     output: Output,
-    motion: Path = trial.TRIALS,
-    model: str = trial.MODEL,
-    static: Path | None = trial.STATIC,
-    mass: Number = trial.MASS,
-    subject: Text = trial.SUBJECT,
-    plates: Path | None = trial.PLATES,
-    contacts: Path | None = trial.CONTACTS,
-    weights: Path | None = trial.WEIGHTS,
+    options: trial.TrialOptions,
     loads: str = option(
         "auto", "NAME", "What acts on the feet: plates, motion, or auto (plates where they know)."
     ),
     draws: int = option(
         0, "N", "Draw the declared noise this many times for bands of the moments; 0 for none."
     ),
-    filter_: str = trial.FILTER,
-    cutoff: Number = trial.CUTOFF,
-    split: str = trial.SPLIT,
-    mu: float = trial.FRICTION,
-    angles: Text = trial.ANGLES,
-    start: Number = trial.START,
-    end: Number = trial.END,
-    gap_tolerance: float = trial.GAP_TOLERANCE,
-    speed_tolerance: float = trial.SPEED_TOLERANCE,
-    ground: Number = trial.GROUND,
-    plate_axes: Text = trial.PLATE_AXES,
-    marker_axes: Text = trial.MARKER_AXES,
-    set_: Texts = SET,
-    base: Text = BASE,
 ) -> Answer:
     """Analyse a recorded gait: joint angles, moments and powers, events, cycles, symmetry.
 
@@ -55,21 +34,21 @@ def gait(
       stiction gait subjects/ --out results
       stiction gait run.trc --model subject.osim --loads motion --draws 24 --json
     """
-    own = ("output", "loads", "draws")
-    options = trial.TrialOptions(**{k: v for k, v in locals().items() if k not in (*own, "own")})
     if draws < 0 or draws == 1:
         raise InputError(f"`--draws` must be 0 or at least 2, got {draws}")
-    if motion.is_dir():
+    if options.motion.is_dir():
         return _folder(options, output, loads, draws)
     options.check_files()
-    output.open(f"gait-{motion.stem}")
+    output.open(f"gait-{options.motion.stem}")
     with working("computing joint moments"):
         result, comparison, bands, summary = _analyse(options, loads, draws)
 
     def write(directory):
         from stiction.report.gait import write_gait
 
-        return write_gait(result, comparison, bands, summary, directory, f"Gait: {motion.name}")
+        return write_gait(
+            result, comparison, bands, summary, directory, f"Gait: {options.motion.name}"
+        )
 
     def show() -> None:
         _show(summary)
@@ -98,7 +77,6 @@ def _analyse(options: trial.TrialOptions, loads: str, draws: int):
 def _folder(options: trial.TrialOptions, output: Output, loads: str, draws: int) -> Answer:
     """Every trial of a folder, each in a directory of its own, and a table of them all."""
     from stiction.cli.gait_batch import find_trials, run_trials
-    from stiction.report import OutputDirectory
     from stiction.report.gait import write_gait
 
     folder = options.motion
@@ -107,11 +85,11 @@ def _folder(options: trial.TrialOptions, output: Output, loads: str, draws: int)
     assert output.directory is not None
     place = output.directory.path
 
-    def analyse(one: trial.TrialOptions, at: Path) -> dict[str, Any]:
+    def analyse(one: trial.TrialOptions, at: Path) -> tuple[dict[str, Any], OutputDirectory]:
         directory = OutputDirectory(at, command="gait", force=output.force)
         result, comparison, bands, summary = _analyse(one, loads, draws)
         write_gait(result, comparison, bands, summary, directory, f"Gait: {one.motion.name}")
-        return json.loads(json_text(summary))
+        return json.loads(json_text(summary)), directory
 
     rows = []
     for row in progress(

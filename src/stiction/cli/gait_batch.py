@@ -14,6 +14,7 @@ from typing import Any
 
 from stiction._base.errors import InputError, RunError
 from stiction.cli.trial import TrialOptions
+from stiction.report import OutputDirectory
 
 _TRIALS = (".c3d", ".trc", ".mot", ".sto")
 _PLATES = tuple(
@@ -73,7 +74,7 @@ def run_trials(
     trials: list[TrialOptions],
     out: Path,
     settings: dict[str, Any],
-    analyse: Callable[[TrialOptions, Path], dict[str, Any]],
+    analyse: Callable[[TrialOptions, Path], tuple[dict[str, Any], OutputDirectory]],
 ) -> Iterator[dict[str, Any]]:
     """Analyse trials one after the other; what was done before with the same input is kept.
 
@@ -84,14 +85,12 @@ def run_trials(
         name = trial.motion.relative_to(folder).with_suffix("")
         place = out / name
         key = _key(trial, settings)
-        kept = _kept(place, key)
-        row: dict[str, Any] = {"trial": str(name), "outcome": "kept" if kept else "done"}
+        summary = _earlier(place, key)
+        row: dict[str, Any] = {"trial": str(name), "outcome": "kept" if summary else "done"}
         try:
-            summary = kept or analyse(trial, place)
-            if not kept:
-                (place / ANSWER).write_text(
-                    json.dumps({"key": key, "summary": summary}, default=str)
-                )
+            if summary is None:
+                summary, directory = analyse(trial, place)
+                directory.json(ANSWER, {"key": key, "summary": summary})
             row |= _numbers(summary)
         except (InputError, RunError) as error:
             row |= {"outcome": "failed", "why": str(error)}
@@ -108,12 +107,13 @@ def _key(trial: TrialOptions, settings: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _kept(place: Path, key: str) -> dict[str, Any] | None:
+def _earlier(place: Path, key: str) -> dict[str, Any] | None:
+    """The answer to the same question of an earlier run, if there is one."""
     try:
         found = json.loads((place / ANSWER).read_text())
-    except (OSError, ValueError):
+        return found["summary"] if found["key"] == key else None
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    return found["summary"] if found.get("key") == key else None
 
 
 def _numbers(summary: dict[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,9 @@
 """`stiction grf`: ground reactions from recorded motion, compared with force plates."""
 
-from pathlib import Path
 from typing import Any
 
 from stiction.cli import trial
 from stiction.cli.command import Answer, Output, command
-from stiction.cli.options import BASE, SET, Number, Text, Texts
 from stiction.cli.terminal import say, show_table
 from stiction.report import working
 
@@ -13,28 +11,7 @@ from stiction.report import working
 @command("People")
 def grf(
     output: Output,
-    motion: Path = trial.MOTION,
-    model: str = trial.MODEL,
-    static: Path | None = trial.STATIC,
-    mass: Number = trial.MASS,
-    subject: Text = trial.SUBJECT,
-    plates: Path | None = trial.PLATES,
-    contacts: Path | None = trial.CONTACTS,
-    weights: Path | None = trial.WEIGHTS,
-    filter_: str = trial.FILTER,
-    cutoff: Number = trial.CUTOFF,
-    split: str = trial.SPLIT,
-    mu: float = trial.FRICTION,
-    angles: Text = trial.ANGLES,
-    start: Number = trial.START,
-    end: Number = trial.END,
-    gap_tolerance: float = trial.GAP_TOLERANCE,
-    speed_tolerance: float = trial.SPEED_TOLERANCE,
-    ground: Number = trial.GROUND,
-    plate_axes: Text = trial.PLATE_AXES,
-    marker_axes: Text = trial.MARKER_AXES,
-    set_: Texts = SET,
-    base: Text = BASE,
+    options: trial.TrialOptions,
 ) -> Answer:
     """Compute ground reaction forces from motion: in total, by foot and by point of the sole.
 
@@ -43,10 +20,8 @@ def grf(
       stiction grf markers.trc --model subject.osim --plates loads.xml --json
       stiction grf walk.mot --model human --cutoff 6 --json
     """
-    given = {k: v for k, v in locals().items() if k != "output"}
-    options = trial.TrialOptions(**given)
     options.check_files()
-    output.open(f"grf-{motion.stem}")
+    output.open(f"grf-{options.motion.stem}")
     with working("computing ground reactions"):
         from stiction.biped import summarize
 
@@ -57,7 +32,7 @@ def grf(
     def write(directory):
         from stiction.report.grf import write_grf
 
-        title = f"Ground reactions: {motion.name} on {who.name}"
+        title = f"Ground reactions: {options.motion.name} on {who.name}"
         return write_grf(reactions, comparison, summary, directory, title)
 
     def show() -> None:

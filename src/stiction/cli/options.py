@@ -1,5 +1,6 @@
 """How options are declared, and those that mean the same in every command."""
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,12 @@ def argument(default: Any, help: str, **settings: Any) -> Any:
     return typer.Argument(default, help=as_written(help), **settings)
 
 
+def member(declared: Any) -> Any:
+    """A field of a dataclass that is an option or argument: commands share such groups."""
+    default = dataclasses.MISSING if declared.default is ... else declared.default
+    return dataclasses.field(default=default, metadata={"declared": declared})
+
+
 def as_written(text: str) -> str:
     """Text that rich's markup leaves as it is, units in brackets included."""
     return _TAG.sub(r"\\\1", text)
@@ -65,24 +72,12 @@ SET = option(
     "Change a field of the scenario; the value is read as TOML: start.q=[0,0].",
 )
 BASE = option(None, "fixed|free", "Hold the root of a URDF, or let it move freely.")
-MU = option(None, "MU", "Coefficient of static friction; by default the scene's.")
 
 # A compliant contact, in `restitution` and in `translate`.
 ALPHA = option(None, "A", "By how much restitution falls with speed [s/m].")
 DISSIPATION = option(None, "D", "Hunt-Crossley dissipation [s/m], 3/2 of alpha.")
 STIFFNESS = option(None, "K", "Stiffness of the contact [N/m^n].")
 EXPONENT = option(1.0, "N", "Exponent n of the depth: 1 flat, 1.5 spheres.")
-
-# A stance, in `capability` and in `posture`.
-DIRECTION = option(..., "X,Y,Z", "Direction in the world; z is up.")
-POSTURE = option(
-    None,
-    "JOINT=VALUE,…",
-    "Joints that differ from the scene's start, or the name of a keyframe.",
-    param_decls=("--posture",),
-)
-POINT = option("", "NAME", "Body, site or 'com' to accelerate; by default the first body.")
-FEET = option(None, "NAME,…", "Sites and geoms to stand on; by default those of the scene.")
 
 # What every command takes, under a heading of its own.
 _PANEL = {"rich_help_panel": "Output"}

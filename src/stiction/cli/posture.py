@@ -5,19 +5,8 @@ from typing import Any
 
 from stiction._base.errors import InputError
 from stiction.cli.command import Answer, Output, command
-from stiction.cli.options import (
-    BASE,
-    DIRECTION,
-    FEET,
-    MU,
-    POINT,
-    POSTURE,
-    SCENE,
-    Number,
-    Text,
-    option,
-)
-from stiction.cli.stances import read_direction, read_stance
+from stiction.cli.options import Text, option
+from stiction.cli.stances import StanceOptions, read_direction, read_stance
 from stiction.cli.terminal import say, show_table
 from stiction.report import progress, working
 
@@ -25,13 +14,7 @@ from stiction.report import progress, working
 @command("Agility")
 def posture(
     output: Output,
-    model: str = SCENE,
-    direction: str = DIRECTION,
-    start: Text = POSTURE,
-    point: str = POINT,
-    feet: Text = FEET,
-    mu: Number = MU,
-    base: Text = BASE,
+    options: StanceOptions,
     max_tilt: float = option(
         0.5235987755982988, "A", "How far a free body may lean [rad]; by default 30 degrees."
     ),
@@ -53,10 +36,8 @@ def posture(
     for name, least in (("study", study), ("max-tilt", max_tilt)):
         if least < 0:
             raise InputError(f"`--{name}` must not be negative, got {least}")
-    d = read_direction(direction)
-    stance, q, scenario = read_stance(
-        model, posture=start, point=point, feet=feet, mu=mu, base=base
-    )
+    d = read_direction(options.direction)
+    stance, q, scenario = read_stance(options)
     from stiction.agility import best_posture, posture_limits
     from stiction.agility.summary import summarize_search
 
@@ -64,7 +45,7 @@ def posture(
         raise InputError("`--study` needs actuators, and the mechanism has none; add motors to it")
     limits = posture_limits(stance, max_tilt=max_tilt)
     joints = _joints(stance, vary) if study else ("", "")
-    output.open(f"posture-{Path(model).stem}", always=bool(study))
+    output.open(f"posture-{Path(options.model).stem}", always=bool(study))
     with working("looking for postures"):
         found = best_posture(stance, limits, d, seed=seed, samples=samples, starts=starts, guess=q)
     answer = summarize_search(stance, d, found)

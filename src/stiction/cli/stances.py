@@ -1,9 +1,35 @@
 """What the commands about stances have in common: which model, posture, contacts and point."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from stiction._base.errors import InputError
-from stiction.cli.options import read_scene
+from stiction.cli.options import BASE, SCENE, Number, Text, member, option, read_scene
+
+
+@dataclass
+class StanceOptions:
+    """The options of a stance and of the direction in which it accelerates."""
+
+    model: str = member(SCENE)
+    direction: str = member(option(..., "X,Y,Z", "Direction in the world; z is up."))
+    posture: Text = member(
+        option(
+            None,
+            "JOINT=VALUE,…",
+            "Joints that differ from the scene's start, or the name of a keyframe.",
+        )
+    )
+    point: str = member(
+        option("", "NAME", "Body, site or 'com' to accelerate; by default the first body.")
+    )
+    feet: Text = member(
+        option(None, "NAME,…", "Sites and geoms to stand on; by default those of the scene.")
+    )
+    mu: Number = member(
+        option(None, "MU", "Coefficient of static friction; by default the scene's.")
+    )
+    base: Text = member(BASE)
 
 
 def read_direction(text: str) -> Any:
@@ -17,21 +43,14 @@ def read_direction(text: str) -> Any:
     return unit_vector("--direction", numbers)
 
 
-def read_stance(
-    model: str,
-    *,
-    posture: str | None,
-    point: str,
-    feet: str | None,
-    mu: float | None,
-    base: str | None,
-) -> tuple[Any, Any, Any]:
+def read_stance(options: StanceOptions) -> tuple[Any, Any, Any]:
     """The stance, its posture on the ground, and the scenario, as the options name them."""
     from stiction.scenes.stance import build_stance
 
-    described = read_scene(model, _posture_settings(posture), base)
-    names = feet.split(",") if feet else None
-    return *build_stance(described, point=point, feet=names, mu=mu), described.scenario
+    o = options
+    described = read_scene(o.model, _posture_settings(o.posture), o.base)
+    names = o.feet.split(",") if o.feet else None
+    return *build_stance(described, point=o.point, feet=names, mu=o.mu), described.scenario
 
 
 def _posture_settings(posture: str | None) -> list[str]:

@@ -5,69 +5,96 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stiction._base.errors import InputError
-from stiction.cli.options import Number, Text, Texts, argument, complete_scene, option, read_scene
+from stiction.cli.options import (
+    BASE,
+    SET,
+    Number,
+    Text,
+    Texts,
+    argument,
+    complete_scene,
+    member,
+    option,
+    read_scene,
+)
 
 if TYPE_CHECKING:
     from stiction.biped import Comparison, GroundReactions, Measured, Subject
 
-MOTION = argument(..., "Joint angles (.mot, .sto, .csv) or markers (.trc, .c3d) against time.")
-TRIALS = argument(..., "A trial: joint angles or markers against time; or a folder of trials.")
-MODEL = option(
-    "human",
-    "MODEL",
-    "OpenSim model (.osim), MJCF, URDF, scenario, or a scene; human is scaled to the markers.",
-    autocompletion=complete_scene,
-)
-STATIC = option(None, "FILE", "Static trial (.trc, .c3d) that the model is scaled to.")
-MASS = option(None, "M", "Body mass of the subject [kg]; by default the model's.")
-SUBJECT = option(None, "NAME", "Whose markers, where a file holds those of several.")
-PLATES = option(None, "FILE", "Force plates (.mot, .sto, .csv, .c3d, loads .xml).")
-CONTACTS = option(None, "FILE", "Points of the soles: a ContactGeometrySet (.xml) or .csv.")
-WEIGHTS = option(None, "FILE", "Weights of markers: OpenSim's IK tasks (.xml) or .csv.")
-FILTER = option(
-    "spline", "NAME", "Low-pass filter of the motion: spline, butterworth, opensim or none."
-)
-CUTOFF = option(None, "F", "Cut-off frequency of the filter [Hz]; by default chosen from the data.")
-SPLIT = option(
-    "pivot", "NAME", "How two feet on the ground share the force: pivot, least-norm or smooth."
-)
-FRICTION = option(0.8, "MU", "Coefficient of friction of the soles.")
-ANGLES = option(None, "UNIT", "Unit of the angles in the file: degrees or radians.")
-START = option(None, "T", "Leave out what is before this time [s].")
-END = option(None, "T", "Leave out what is after this time [s].")
-GAP_TOLERANCE = option(0.03, "H", "Points higher than this [m] do not touch.")
-SPEED_TOLERANCE = option(1.0, "V", "Points faster than this [m/s] count as not touching.")
-GROUND = option(None, "H", "Height of the ground [m]; by default found from the motion.")
-PLATE_AXES = option(None, "AXES", "The model's x,y,z in the plates' axes: x,z,-y.")
-MARKER_AXES = option(None, "AXES", "The model's x,y,z in the markers' axes: x,z,-y.")
-
 
 @dataclass
 class TrialOptions:
-    """The options by the names of their parameters."""
+    """A trial, its subject, and how the forces on the feet are found."""
 
-    motion: Path
-    model: str = "human"
-    static: Path | None = None
-    mass: Number = None
-    subject: Text = None
-    plates: Path | None = None
-    contacts: Path | None = None
-    weights: Path | None = None
-    filter_: str = "spline"
-    cutoff: Number = None
-    split: str = "pivot"
-    mu: float = 0.8
-    angles: Text = None
-    start: Number = None
-    end: Number = None
-    gap_tolerance: float = 0.03
-    speed_tolerance: float = 1.0
-    ground: Number = None
-    plate_axes: Text = None
-    marker_axes: Text = None
-    set_: Texts = None
-    base: Text = None
+    motion: Path = member(
+        argument(
+            ...,
+            "A trial: joint angles (.mot, .sto, .csv) or markers (.trc, .c3d) against time.",
+        )
+    )
+    model: str = member(
+        option(
+            "human",
+            "MODEL",
+            "OpenSim model (.osim), MJCF, URDF, scenario, or a scene; human is scaled to the"
+            " markers.",
+            autocompletion=complete_scene,
+        )
+    )
+    static: Path | None = member(
+        option(None, "FILE", "Static trial (.trc, .c3d) that the model is scaled to.")
+    )
+    mass: Number = member(
+        option(None, "M", "Body mass of the subject [kg]; by default the model's.")
+    )
+    subject: Text = member(
+        option(None, "NAME", "Whose markers, where a file holds those of several.")
+    )
+    plates: Path | None = member(
+        option(None, "FILE", "Force plates (.mot, .sto, .csv, .c3d, loads .xml).")
+    )
+    contacts: Path | None = member(
+        option(None, "FILE", "Points of the soles: a ContactGeometrySet (.xml) or .csv.")
+    )
+    weights: Path | None = member(
+        option(None, "FILE", "Weights of markers: OpenSim's IK tasks (.xml) or .csv.")
+    )
+    filter_: str = member(
+        option(
+            "spline", "NAME", "Low-pass filter of the motion: spline, butterworth, opensim or none."
+        )
+    )
+    cutoff: Number = member(
+        option(None, "F", "Cut-off frequency of the filter [Hz]; by default chosen from the data.")
+    )
+    split: str = member(
+        option(
+            "pivot",
+            "NAME",
+            "How two feet on the ground share the force: pivot, least-norm or smooth.",
+        )
+    )
+    mu: float = member(option(0.8, "MU", "Coefficient of friction of the soles."))
+    angles: Text = member(
+        option(None, "UNIT", "Unit of the angles in the file: degrees or radians.")
+    )
+    start: Number = member(option(None, "T", "Leave out what is before this time [s]."))
+    end: Number = member(option(None, "T", "Leave out what is after this time [s]."))
+    gap_tolerance: float = member(option(0.03, "H", "Points higher than this [m] do not touch."))
+    speed_tolerance: float = member(
+        option(1.0, "V", "Points faster than this [m/s] count as not touching.")
+    )
+    ground: Number = member(
+        option(None, "H", "Height of the ground [m]; by default found from the motion.")
+    )
+    plate_axes: Text = member(
+        option(None, "AXES", "The model's x,y,z in the plates' axes: x,z,-y.")
+    )
+    marker_axes: Text = member(
+        option(None, "AXES", "The model's x,y,z in the markers' axes: x,z,-y.")
+    )
+    set_: Texts = member(SET)
+    base: Text = member(BASE)
 
     def check_files(self) -> None:
         """Refuse files that are not there, before any work."""

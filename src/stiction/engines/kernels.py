@@ -21,6 +21,7 @@ from typing import Any
 
 import warp as wp
 
+from stiction._base.waiting import announced
 from stiction.engines.core import part
 
 _SUMS = "stiction.sha256"
@@ -72,7 +73,8 @@ def _compile(file: str, precision: str, device: str, folder: Path) -> Path:
         shutil.copytree(folder, aside, dirs_exist_ok=True)
     module = wp.get_module(part(file, precision).__name__)
     wp.set_module_options(_options(precision, device), module)
-    wp.compile_aot_module(module, device, module_dir=aside, strip_hash=True)
+    with announced():
+        wp.compile_aot_module(module, device, module_dir=aside, strip_hash=True)
     (aside / _SUMS).write_text(_sums(aside), encoding="utf-8")
     if aside.parent != folder.parent:
         return aside

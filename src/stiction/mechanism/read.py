@@ -5,6 +5,7 @@ import mujoco
 import numpy as np
 
 from stiction._base.arrays import Array
+from stiction._base.checks import require_moderate
 from stiction._base.errors import InputError
 from stiction.mechanism.beyond import beyond_a_tree, bounds_of_joints
 from stiction.mechanism.mechanism import (
@@ -205,13 +206,12 @@ def _keyframes(model: mujoco.MjModel) -> tuple[Keyframe, ...]:
 
 
 def _check(mechanism: Mechanism) -> None:
-    """Numbers are finite and everything that moves has mass."""
+    """Numbers are finite, squares of them too, and everything that moves has mass."""
     for part in ("joints", "bodies", "shapes", "sites"):
         for field, value in vars(getattr(mechanism, part)).items():
-            if field != "range" and hasattr(value, "dtype") and not np.isfinite(value).all():
-                raise InputError(f"`{field}` of the {part} must be finite, got nan or inf")
-    if not np.isfinite(mechanism.gravity).all():
-        raise InputError("`gravity` must be finite, got nan or inf")
+            if field != "range" and hasattr(value, "dtype"):
+                require_moderate(f"{field}` of the `{part}", value)
+    require_moderate("gravity", mechanism.gravity)
     tree, bodies = mechanism.tree, mechanism.bodies
     weight = np.asarray(bodies.mass) + np.trace(np.asarray(bodies.inertia), axis1=1, axis2=2)
     beyond = tree.moves_body.T @ weight + np.asarray(mechanism.joints.armature)

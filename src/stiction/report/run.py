@@ -58,7 +58,7 @@ def summarize_run(run: Trajectory) -> dict[str, Any]:
     return {
         "title": run.scene.scenario.title,
         "mechanism": run.mechanism.name,
-        "success": run.success and kept.size > 0,
+        "success": run.success and kept.size == len(t.time),
         "message": _message(run, kept),
         "t_end": float(t.time[kept[-1]]) if kept.size else 0.0,
         "steps": int(t.steps),
@@ -96,9 +96,10 @@ def _largest(values: Any) -> float | None:
 
 
 def _message(run: Trajectory, kept: np.ndarray) -> str:
-    if kept.size or not run.success:
+    if kept.size == len(run.time) or not run.success:
         return run.message
-    return "The energy is not finite from the start; check `start`, gravity and masses."
+    first = run.time[np.setdiff1d(np.arange(len(run.time)), kept)[0]]
+    return f"Not all numbers are finite at {first:g} s; check `start`, gravity and masses."
 
 
 def _reactions(run: Trajectory) -> Reactions | None:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stiction._base.arrays import Float, Int
+from stiction._base.checks import LARGEST
 from stiction.engines import Trajectory, places_along
 
 _SAME = 1e-12  # s: a sample as near as this to an event is the event
@@ -36,8 +37,9 @@ class RunPath(NamedTuple):
 
 
 def finite_samples(run: Trajectory) -> np.ndarray:
-    """Which samples have a finite state and energy: those before a run failed."""
-    return np.isfinite(np.asarray(run.energy)) & np.isfinite(np.asarray(run.q)).all(axis=1)
+    """Which samples have a finite state and energy: those before a run failed or flew away."""
+    state = np.concatenate([np.asarray(run.q), np.asarray(run.v)], axis=1)
+    return np.isfinite(np.asarray(run.energy)) & (np.abs(state) < LARGEST).all(axis=1)
 
 
 def event_count(run: Trajectory) -> int:

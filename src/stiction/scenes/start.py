@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array
+from stiction._base.checks import require_moderate
 from stiction._base.errors import InputError, unknown
 from stiction.engines import RESULTS, Compliant, Trajectory, require_quaternions
 from stiction.mechanism import COORDINATES, FREEDOMS, Keyframe, Mechanism, total_mass
@@ -31,6 +32,8 @@ def initial_state(scenario: Scenario, mechanism: Mechanism) -> tuple[Array, Arra
         q, v = np.array(frame.q), np.array(frame.v)
     q = _fill("start.q", q, start.q, mechanism, tree.q_address, COORDINATES)
     v = _fill("start.v", v, start.v, mechanism, tree.v_address, FREEDOMS)
+    require_moderate("start.q", q)
+    require_moderate("start.v", v)
     require_quaternions("start.q", jnp.asarray(q), mechanism)
     return jnp.asarray(q), jnp.asarray(v)
 

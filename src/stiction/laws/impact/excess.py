@@ -8,7 +8,7 @@ derivatives, without that loss.
 
 import jax.numpy as jnp
 
-from stiction._base.arrays import Scalar, ScalarLike
+from stiction._base.arrays import Array, Scalar, ScalarLike
 
 LOG_SWITCH = 0.25
 LOG_TERMS = 10  # at the switch |q| <= 1/7: the first term left out is below 1e-18
@@ -16,12 +16,16 @@ EXP_SWITCH = 0.5
 EXP_TERMS = 13  # at the switch the first term left out is below 1e-17
 
 
+def _apart(x: ScalarLike, switch: float) -> tuple[Array, Scalar, Scalar]:
+    """Whether |x| is small, x where it is (else 0), and x where it is not (else 1)."""
+    x = jnp.asarray(x)
+    is_small = jnp.abs(x) < switch
+    return is_small, jnp.where(is_small, x, 0.0), jnp.where(is_small, 1.0, x)
+
+
 def log_excess(u: ScalarLike) -> Scalar:
     r"""$\phi(u)$ for $u > -1$, by $\ln(1+u) = 2\,\mathrm{artanh}\, q$ with $q = u/(2+u)$ near 0."""
-    u = jnp.asarray(u)
-    is_small = jnp.abs(u) < LOG_SWITCH
-    small = jnp.where(is_small, u, 0.0)
-    large = jnp.where(is_small, 1.0, u)
+    is_small, small, large = _apart(u, LOG_SWITCH)
     q = small / (2.0 + small)
     tail = jnp.zeros_like(q)
     for k in reversed(range(LOG_TERMS)):
@@ -32,10 +36,7 @@ def log_excess(u: ScalarLike) -> Scalar:
 
 def exp_excess(z: ScalarLike) -> Scalar:
     r"""$\psi(z)$ for any $z$."""
-    z = jnp.asarray(z)
-    is_small = jnp.abs(z) < EXP_SWITCH
-    small = jnp.where(is_small, z, 0.0)
-    large = jnp.where(is_small, 1.0, z)
+    is_small, small, large = _apart(z, EXP_SWITCH)
     near = jnp.ones_like(small)
     for k in reversed(range(3, 3 + EXP_TERMS)):  # 1/2 (1 + z/3 (1 + z/4 (1 + ...)))
         near = 1.0 + near * small / k
@@ -44,17 +45,11 @@ def exp_excess(z: ScalarLike) -> Scalar:
 
 def exp_ratio(z: ScalarLike) -> Scalar:
     r"""$(e^z - 1)/z = 1 + z \psi(z)$, 1 at 0, with derivatives that keep their digits."""
-    z = jnp.asarray(z)
-    is_small = jnp.abs(z) < EXP_SWITCH
-    small = jnp.where(is_small, z, 0.0)
-    large = jnp.where(is_small, 1.0, z)
+    is_small, small, large = _apart(z, EXP_SWITCH)
     return jnp.where(is_small, 1.0 + small * exp_excess(small), jnp.expm1(large) / large)
 
 
 def log_ratio(u: ScalarLike) -> Scalar:
-    r"""$\ln(1 + u)/u = 1 - u \phi(u)$ for $u > -1$, 1 at 0, likewise."""
-    u = jnp.asarray(u)
-    is_small = jnp.abs(u) < LOG_SWITCH
-    small = jnp.where(is_small, u, 0.0)
-    large = jnp.where(is_small, 1.0, u)
+    r"""$\ln(1 + u)/u = 1 - u \phi(u)$ for $u > -1$, 1 at 0; its derivatives keep their digits."""
+    is_small, small, large = _apart(u, LOG_SWITCH)
     return jnp.where(is_small, 1.0 - small * log_excess(small), jnp.log1p(large) / large)

@@ -141,7 +141,8 @@ def continuous(quaternions: np.ndarray) -> np.ndarray:
 
 def packed(array: np.ndarray) -> str:
     """The numbers in single precision, little-endian, as base 64."""
-    return base64.b64encode(np.asarray(array, "<f4").tobytes()).decode()
+    most = np.finfo("<f4").max
+    return base64.b64encode(np.clip(array, -most, most).astype("<f4").tobytes()).decode()
 
 
 def half_sides(shape: "Shape") -> np.ndarray:
