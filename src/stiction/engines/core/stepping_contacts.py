@@ -2,9 +2,11 @@
 
 import warp as wp
 
-from .collide import REST, TOUCH
+from .bonds import leave_out_bonds
+from .collide import REST, TOUCH, stands_twice
 from .cone import contact_equations, size_of, solve_cone, step_of
-from .contacts import contact_velocity, place_contact
+from .contacts import NOTHING, contact_velocity, place_contact
+from .coordinates import is_dry
 from .flat_friction import beyond_pyramid, lags_behind, least_grip, solve_flat
 from .joints import drive, servo_gains, spring
 from .layout import (
@@ -20,6 +22,7 @@ from .layout import (
     TANGENTS,
     Machines,
 )
+from .outer import is_outer
 from .reals import (
     HALF,
     ONE,
@@ -49,6 +52,7 @@ from .rows import (
     times_W,
 )
 from .step import kinetic
+from .stepping_world import world_forces
 from .tree import HINGE, SLIDE, factor, half_solve, sweep_in, sweep_out
 
 PRESSED = tolerance(1e-9, 1e-4)  # part of the largest impulse that counts as one
@@ -92,9 +96,12 @@ def add_implicit(m: Machines, s: World, kick: real, h: real):
 @wp.func
 def step_forces(m: Machines, s: World, t: real, kick: real, h: real):
     """Factor M with what is implicit, and the change of v without impulses, half solved."""
-    sweep_out(m, s)
-    sweep_in(m, s)
-    drive(m, s, t)
+    if is_outer(m):
+        world_forces(m, s)
+    else:
+        sweep_out(m, s)
+        sweep_in(m, s)
+        drive(m, s, t)
     add_implicit(m, s, kick, h)
     for d in range(m[0].tree.nv):
         f = get(s, m[0].motors.drive + d) - m[0].tree.damping[d] * get(s, m[0].fixed.v + d)
@@ -102,7 +109,8 @@ def step_forces(m: Machines, s: World, t: real, kick: real, h: real):
         to = m[0].at.M + m[0].tree.row[d]
         put(s, to, get(s, to) + get(s, m[0].fixed.implicit + d))
     for i in range(1, m[0].tree.n_joints + 1):
-        if m[0].tree.kind[i] == SLIDE or m[0].tree.kind[i] == HINGE:
+        one = m[0].tree.kind[i] == SLIDE or m[0].tree.kind[i] == HINGE
+        if one and not is_outer(m):  # MuJoCo has added its springs
             to = m[0].fixed.force + m[0].tree.at_v[i]
             put(s, to, get(s, to) + spring(m, s, i))
     factor(m, s)
@@ -130,12 +138,14 @@ def give_rows(m: Machines, s: World, t: real, h: real):
         has = (
             near or get_int(s, m[0].c.mode + i) != OPEN or get_int(s, m[0].fixed.collides + i) != 0
         )
+        if has and m[0].shapes.count > 0:
+            has = m[0].pairs.kind[i] != NOTHING and not stands_twice(m, s, i)
         put_int(s, m[0].c.mark + i, int(has))
     return activate(m, s, m[0].c.mark)
 
 
 @wp.func
-def step_rows(m: Machines, s: World, t: real, since: real, ahead: real):
+def step_rows(m: Machines, s: World, t: real, kick: real, since: real, ahead: real):
     """Y, W and û₀ of the active contacts."""
     nv = m[0].tree.nv
     landing = bool(False)
@@ -164,6 +174,10 @@ def step_rows(m: Machines, s: World, t: real, since: real, ahead: real):
             put(s, m[0].c.ground + r, made.ground)
             put(s, m[0].c.free + r, velocity + dot(s, Y, m[0].z.half, nv) + ahead * b)
             put(s, m[0].fixed.slow + r, velocity - since * b)
+            leave_out_bonds(m, s, Y)
+            if r == last and is_dry(m[0].pairs.kind[pair_of(m, s, k)]):
+                put(s, m[0].fixed.bias + r, ZERO)
+                put(s, m[0].c.free + r, kick * made.bias)  # its load, as an impulse
     delassus(m, s)
 
 
