@@ -115,17 +115,17 @@ def _tree(core: Core, model: mujoco.MjModel) -> tuple[Any, int, np.ndarray, np.n
 def _servos(core: Core, act: Any, model: mujoco.MjModel) -> None:
     """Stiffness and damping that actuators give joints of their own, for fixed steps."""
     a, big = core.arrays, 1e30
-    trn, kinds = mujoco.mjtTrn, mujoco.mjtJoint
+    on = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
     first, at_q, at_v, gear = [0], [], [], []
     for i in range(model.nu):
         joint = int(model.actuator_trnid[i, 0])
-        on_joint = model.actuator_trntype[i] in (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT)
-        if on_joint and model.jnt_type[joint] >= kinds.mjJNT_SLIDE:
+        on_joint = int(model.actuator_trntype[i]) in on
+        if on_joint and model.jnt_type[joint] >= int(mujoco.mjtJoint.mjJNT_SLIDE):
             at_q.append(int(model.jnt_qposadr[joint]))
             at_v.append(int(model.jnt_dofadr[joint]))
             gear.append(float(model.actuator_gear[i, 0]))
         first.append(len(at_q))
-    affine = (model.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)[:, None]
+    affine = (model.actuator_biastype == int(mujoco.mjtBias.mjBIAS_AFFINE))[:, None]
     limited = model.actuator_forcelimited[:, None] > 0
     act.first = a.whole(first)
     # One more than there are: of an actuator without a joint the entry after it is looked at.
