@@ -323,7 +323,10 @@ def missing_time(m: Machines, s: World):
         rate = get(s, m[0].z.slip_rate + pair)
         speed = speed_of_pair(m, s, pair)
         if m[0].pairs.rows[pair] > 2 and rate < ZERO and speed > SLOW_SLIP:
-            return speed / -rate
+            # One that has turned across its direction is not about to stop.
+            left = speed / -rate
+            if left <= TWO * CAPTURE:
+                return left
     value = get(s, m[0].c.value + target)
     if is_gap(m, s, target):
         value = outwards(m, s, target) * get(s, m[0].c.gap + pair)  # without slack
