@@ -1,4 +1,4 @@
-"""Fixed steps in worlds of MuJoCo: bodies that touch bodies, loops, limits, dry friction, servos."""
+"""Fixed steps in worlds of MuJoCo: bodies on bodies, loops, limits, dry friction, servos."""
 
 import numpy as np
 import pytest

@@ -4,10 +4,10 @@ import warp as wp
 
 from .bonds import leave_out_bonds
 from .collide import REST, TOUCH, stands_twice
-from .cone import contact_equations, size_of, solve_cone, step_of
+from .cone import contact_equations, solve_cone, step_of
 from .contacts import NOTHING, contact_velocity, place_contact
 from .coordinates import is_dry
-from .flat_friction import beyond_pyramid, lags_behind, least_grip, solve_flat
+from .flat_friction import least_grip, solve_flat
 from .joints import drive, servo_gains, spring
 from .layout import (
     MOST_ROWS,
@@ -60,8 +60,6 @@ _INSIDE = wp.constant(real(1e-6))  # friction smaller than μ p_n by this share 
 _FAR = wp.constant(real(10.0))  # times what anything moves in a step: how far open contacts are
 _SOON = wp.constant(real(4.0))  # steps ahead within which a contact has rows
 _HASTE = wp.constant(real(50.0))  # faster than forces of one step make anything [m/s]
-
-_PIVOTED = tolerance(1e-6, 1e-3)  # what Lemke's method leaves, part of the largest impulse
 
 BY_CONES, BY_PYRAMIDS = wp.constant(0), wp.constant(1)
 
@@ -207,39 +205,11 @@ def lower_bound(m: Machines, s: World, k: int, kick: real, h: real, since: real,
 
 
 @wp.func
-def pyramids_hold(m: Machines, s: World, b: int, p: int):
-    """Whether impulses are those of the law with pyramids: normals press or part and never both,
-    and friction is inside its pyramid, and all of it where a contact slides.
-    """
-    n = n_rows(m, s)
-    least = _PIVOTED * size_of(m, s, n, b, p)
-    for k in range(n_active(m, s)):
-        r = first_row(m, s, k + 1) - 1
-        u = get(s, b + r) + times_W(m, s, n, r, p)
-        above = get(s, p + r) - get(s, m[0].c.floor + k)
-        if not wp.abs(wp.min(above, step_of(m, s, k, n) * u)) <= least:
-            return False
-        if not beyond_pyramid(m, s, k, p) <= least or not lags_behind(m, s, k, b, p) <= least:
-            return False
-    return True
-
-
-@wp.func
 def solve_once(m: Machines, s: World, b: int, p: int):
-    """By pyramids or cones. Where Lemke's method loses its way among redundant contacts, by the
-    cones that are inside the pyramids.
-    """
-    if m[0].opt.solver != BY_PYRAMIDS:
-        return solve_cone(m, s, b, p)
-    if solve_flat(m, s, b, p, False) and pyramids_hold(m, s, b, p):
-        return True
-    fill(s, p, n_rows(m, s), ZERO)
-    for k in range(n_active(m, s)):
-        put(s, m[0].c.mu + k, least_grip(m, s, k) * get(s, m[0].c.mu + k))
-    solved = solve_cone(m, s, b, p)
-    for k in range(n_active(m, s)):
-        put(s, m[0].c.mu + k, get(s, m[0].c.mu + k) / least_grip(m, s, k))
-    return solved
+    """By pyramids or cones."""
+    if m[0].opt.solver == BY_PYRAMIDS:
+        return solve_flat(m, s, b, p, False)
+    return solve_cone(m, s, b, p)
 
 
 @wp.func
