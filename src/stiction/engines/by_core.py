@@ -101,7 +101,8 @@ def set_up(given: Given, extent: Extent, room: int = 0) -> tuple[Run, Any]:
     if not soft:
         run.options.deepest = INSIDE.of(given.q)
     if isinstance(law, Stepping):
-        _step_by(run, law, extent.samples)
+        step_by(run, law, extent.samples)
+        _numbers(run, law, _STEPPING)
         if room:
             run.record_impulses(room)
         return run, design.core.kernel("stepping")
@@ -174,7 +175,7 @@ def _collide_by(run: Run, law: Hybrid) -> None:
     _numbers(run, law, _HYBRID)
 
 
-def _step_by(run: Run, law: Stepping, samples: int) -> None:
+def step_by(run: Run, law: Stepping, samples: int) -> None:
     """How long steps are, and how they are solved. All lanes have the same number of them."""
     o, a = run.options, run.design.arrays
     o.between = law.steps_between_samples(run.until, samples)
@@ -188,7 +189,6 @@ def _step_by(run: Run, law: Stepping, samples: int) -> None:
     o.deepest = max(o.deepest, SUNK * float(np.max(run.until / o.last)) ** 2)
     if law.energetic is not None:
         o.energetic = a.real(np.ravel(np.asarray(law.energetic)))
-    _numbers(run, law, _STEPPING)
 
 
 def trajectory_of(

@@ -10,7 +10,7 @@ import numpy as np
 from stiction._base.errors import InputError
 from stiction.mechanism import Mechanism
 from stiction.scenes.laws import world_numbers
-from stiction.scenes.scenario import GroundFields, Scenario, TerrainFields
+from stiction.scenes.scenario import GroundFields, Scenario, SteppingContact, TerrainFields
 from stiction.surfaces import (
     Contacts,
     HeightField,
@@ -89,10 +89,10 @@ def _is_world(scenario: Scenario, mechanism: Mechanism) -> bool:
     """Whether a mechanism itself needs MuJoCo's own functions under the law of a scenario."""
     if mechanism.beyond:
         law = scenario.contact.law
-        if law in ("stepping", "compliant"):
+        if law == "compliant":
             raise InputError(
-                f"`contact.law` must be hybrid or none: the model has {mechanism.beyond[0]}, which"
-                f" law {law} does not treat; leave `contact.law` out"
+                "`contact.law` must be hybrid, stepping or none: the model has"
+                f" {mechanism.beyond[0]}, which law {law} does not treat; leave `contact.law` out"
             )
         for name in ("jump", "track"):
             if getattr(scenario, name) is not None:
@@ -105,7 +105,10 @@ def _is_world(scenario: Scenario, mechanism: Mechanism) -> bool:
 
 def _may_be_world(scenario: Scenario) -> bool:
     follows = scenario.jump is not None or scenario.track is not None
-    return scenario.contact.law in (None, "hybrid") and not follows
+    fields = scenario.contact
+    if isinstance(fields, SteppingContact) and fields.solver != "newton":
+        return False
+    return fields.law in (None, "hybrid", "stepping") and not follows
 
 
 def _left_out(mechanism: Mechanism, points: Contacts | None, scenario: Scenario) -> bool:

@@ -50,10 +50,10 @@ _RIGID = ("restitution", "mu_static", "mu_dynamic", "rest_speed")
 def law_of(scenario: Scenario, contacts: Contacts | WorldContacts) -> Hybrid | Stepping | Compliant:
     """The law that a scenario names."""
     fields = scenario.contact
-    if isinstance(contacts, WorldContacts):
-        return _hybrid(as_rigid(fields), contacts)
     if isinstance(fields, SteppingContact):
         return _stepping(fields, scenario.solver.dt, contacts)
+    if isinstance(contacts, WorldContacts):
+        return _hybrid(as_rigid(fields), contacts)
     if isinstance(fields, CompliantFields):
         return _compliant(fields, contacts)
     assert isinstance(fields, HybridContact)
@@ -103,7 +103,7 @@ def _hybrid(fields: HybridContact, contacts: Contacts | WorldContacts) -> Hybrid
     )
 
 
-def _stepping(fields: SteppingContact, dt: float, contacts: Contacts) -> Stepping:
+def _stepping(fields: SteppingContact, dt: float, contacts: Contacts | WorldContacts) -> Stepping:
     return Stepping(
         dt=dt,
         **{name: _per_contact(fields, name, contacts) for name in _RIGID},

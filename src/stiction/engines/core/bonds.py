@@ -253,12 +253,18 @@ def hold_bond(m: Machines, s: World, i: int):
 
 
 @wp.func
-def hold_bonds(m: Machines, s: World):
-    """Directions of all bonds, and the free motion without them."""
-    nv = m[0].tree.nv
+def hold_directions(m: Machines, s: World):
+    """Directions of all bonds."""
     put_int(s, m[0].c.n_held, 0)
     for i in range(m[0].bonds.count):
         hold_bond(m, s, i)
+
+
+@wp.func
+def hold_bonds(m: Machines, s: World):
+    """Directions of all bonds, and the free motion without them."""
+    nv = m[0].tree.nv
+    hold_directions(m, s)
     for j in range(n_held(m, s)):
         Q = m[0].c.held + j * nv
         short = dot(s, Q, m[0].z.half, nv) + get(s, m[0].c.held_bias + j)

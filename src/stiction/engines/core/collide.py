@@ -48,6 +48,8 @@ APPROACH = tolerance(1e-10, 1e-5)  # a touching contact that closes in faster co
 
 _SAME = tolerance(1e-10, 1e-6)  # places that are nearer are one [m]
 
+_STOPPED = wp.constant(2)  # mark of a touching pair that the last impact has brought to rest
+
 # What velocities have jumped by in the event under way.
 IMPACT_LAW, JAM, TO_REST = wp.constant(1), wp.constant(2), wp.constant(3)
 
@@ -59,7 +61,7 @@ def still(m: Machines, s: World, i: int, least: real):
     Where contacts are all but redundant, no impulse of sensible size takes the last of their
     velocity away (a robot that stands on two feet). What was brought to rest is at rest.
     """
-    if get_int(s, m[0].z.after_impact) == TO_REST:
+    if get_int(s, m[0].z.after_impact) == TO_REST and get_int(s, m[0].c.mark + i) == _STOPPED:
         return wp.max(least, law(m, s, i, REST_SPEED))
     return least
 
@@ -180,4 +182,9 @@ def collide(m: Machines, s: World):
         jump = int(TO_REST)
     put_int(s, m[0].z.after_impact, jump)
     put_int(s, m[0].z.jammed, 0)
+    for i in range(m[0].pairs.count):
+        put_int(s, m[0].c.mode_before + i, get_int(s, m[0].c.mark + i))
     mark_touching(m, s)
+    for i in range(m[0].pairs.count):
+        if get_int(s, m[0].c.mark + i) != 0 and get_int(s, m[0].c.mode_before + i) != 0:
+            put_int(s, m[0].c.mark + i, _STOPPED)

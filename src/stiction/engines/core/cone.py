@@ -53,6 +53,7 @@ _SHIFT = tolerance(1e-9, 1e-4)  # of Newton's equations, which are of the size o
 _PATHS = wp.constant(10)  # convex problems that are solved
 # After so many rounds that got no nearer, what is as near as this is left as it is.
 _IDLE, _CLOSE = wp.constant(5), tolerance(1e-7, 1e-4)
+_LARGEST = tolerance(1e5, 1e4)  # impulse that is believed, over what stops the fastest row
 
 
 @wp.func
@@ -268,14 +269,21 @@ def equations(m: Machines, s: World, n: int, b: int, x: int, jacobian: bool):
 
 @wp.func
 def size_of(m: Machines, s: World, n: int, b: int, x: int):
-    """What residuals are compared with: the largest impulse, or what stops the fastest row."""
+    """What residuals are compared with: the largest impulse, or what stops the fastest row.
+
+    Where there is no solution (a jam) x grows without end, and beside it any residual is small: so
+    impulses count up to a multiple of what stops the fastest row.
+    """
+    stops = real(0.0)
     most = real(0.0)
     for r in range(n):
         W = get(s, m[0].c.W + r * n + r)
         if W > ZERO:
-            most = wp.max(most, wp.abs(get(s, b + r)) / W)
+            stops = wp.max(stops, wp.abs(get(s, b + r)) / W)
         most = wp.max(most, wp.abs(get(s, x + r)))
-    return most
+    if stops > ZERO:
+        most = wp.min(most, _LARGEST * stops)
+    return wp.max(most, stops)
 
 
 @wp.func(inline=False)

@@ -98,6 +98,10 @@ def rigid_values(m: Machines, s: World):
     slack = FORCE_SLACK * wp.sqrt(dot(s, m[0].c.force, m[0].c.force, n))
     put(s, m[0].z.slack, slack)
     excess = get(s, m[0].z.excess)  # of redundant contacts together: none of them can hold
+    most = real(-INFINITY)
+    for k in range(n_active(m, s)):
+        most = wp.max(most, get(s, m[0].c.force + first_row(m, s, k + 1) - 1))
+    loaded = most > -slack
     for i in range(m[0].pairs.count):
         gap = get(s, m[0].c.gap + i) + GAP_SLACK
         # What is inside and comes out, or rests there, has been dealt with.
@@ -117,7 +121,8 @@ def rigid_values(m: Machines, s: World):
                 rub += get(s, m[0].c.force + r) * get(s, m[0].c.force + r)
             mu = law(m, s, i, MU_STATIC)
             margin = mu * f_n - wp.sqrt(rub) + wp.max(mu, ONE) * slack
-            put(s, m[0].c.value + 2 * i + 1, margin - excess)
+            if loaded:  # what presses nowhere parts: its friction tells nothing
+                put(s, m[0].c.value + 2 * i + 1, margin - excess)
         else:
             put(s, m[0].c.value + 2 * i + 1, slip_value(m, s, k))
 
@@ -323,7 +328,10 @@ def missing_time(m: Machines, s: World):
         rate = get(s, m[0].z.slip_rate + pair)
         speed = speed_of_pair(m, s, pair)
         if m[0].pairs.rows[pair] > 2 and rate < ZERO and speed > SLOW_SLIP:
-            return speed / -rate
+            # One that has turned across its direction is not about to stop.
+            left = speed / -rate
+            if left <= TWO * CAPTURE:
+                return left
     value = get(s, m[0].c.value + target)
     if is_gap(m, s, target):
         value = outwards(m, s, target) * get(s, m[0].c.gap + pair)  # without slack

@@ -13,11 +13,28 @@ Normal impulses may have a least value (`floor`), the expansion phase of Poisson
 
 import warp as wp
 
+from .cone import size_of, solve_cone, step_of
 from .joints import TAU
 from .layout import Machines
 from .lemke import lemke, solution_of, width
-from .reals import HALF, ONE, ZERO, World, get, put, real
+from .reals import (
+    HALF,
+    INFINITY,
+    ONE,
+    TINY,
+    ZERO,
+    World,
+    fill,
+    get,
+    put,
+    real,
+    tolerance,
+)
 from .rows import first_row, n_active, n_rows, times_W
+
+_PIVOTED = tolerance(1e-6, 1e-3)  # what Lemke's method may leave, part of the largest impulse
+_PATHS = wp.constant(5)
+_GOLDEN = wp.constant(real(0.6180339887498949))  # spreads covering vectors evenly over [1, 2)
 
 
 @wp.func
@@ -99,9 +116,19 @@ def own_slack(m: Machines, s: World, k: int, i: int, j: int, sides: int, square:
     return ZERO
 
 
+@wp.func
+def loaded(m: Machines, s: World, n: int, count: int, b: int, r: int):
+    """b + W floor in row r."""
+    total = get(s, b + r)
+    for k in range(count):
+        normal = first_row(m, s, k + 1) - 1
+        total += get(s, m[0].c.W + r * n + normal) * get(s, m[0].c.floor + k)
+    return total
+
+
 @wp.func(inline=False)
-def solve_flat(m: Machines, s: World, b: int, x: int, square: bool):
-    """Impulses x of u = W x + b with flat friction; whether Lemke's method found them."""
+def pivot_through(m: Machines, s: World, b: int, x: int, square: bool, attempt: int):
+    """Impulses x of u = W x + b by Lemke's method, along the path of a covering vector."""
     n = n_rows(m, s)
     count = n_active(m, s)
     size = int(0)
@@ -124,7 +151,8 @@ def solve_flat(m: Machines, s: World, b: int, x: int, square: bool):
             for j in range(columns):
                 put(s, T + row * columns + j, ZERO)
             put(s, T + row * columns + row, ONE)
-            put(s, T + row * columns + 2 * size, -ONE)
+            cover = real(attempt) * _GOLDEN * real(row + 1)
+            put(s, T + row * columns + 2 * size, -(ONE + cover - wp.floor(cover)))
             q = real(0.0)
             if i < sides:
                 for a in range(normal - begin):
@@ -144,7 +172,7 @@ def solve_flat(m: Machines, s: World, b: int, x: int, square: bool):
                     put(s, T + row * columns + size + column, -value)
                     column += 1
             row += 1
-    solved = lemke(s, T, size, m[0].c.basis)
+    lemke(s, T, size, m[0].c.basis)
     first = int(0)
     for k in range(count):
         sides = n_sides(m, s, k, square)
@@ -159,7 +187,6 @@ def solve_flat(m: Machines, s: World, b: int, x: int, square: bool):
         z = solution_of(s, T, size, m[0].c.basis, first + sides)
         put(s, x + normal, z / most + get(s, m[0].c.floor + k))
         first += n_unknowns(m, s, k, square)
-    return solved
 
 
 @wp.func
@@ -221,10 +248,70 @@ def lags_behind(m: Machines, s: World, k: int, b: int, x: int):
 
 
 @wp.func
-def loaded(m: Machines, s: World, n: int, count: int, b: int, r: int):
-    """b + W floor in row r."""
-    total = get(s, b + r)
-    for k in range(count):
-        normal = first_row(m, s, k + 1) - 1
-        total += get(s, m[0].c.W + r * n + normal) * get(s, m[0].c.floor + k)
-    return total
+def beyond_square(m: Machines, s: World, k: int, b: int, x: int):
+    """What contact k misses of the law of each tangent alone, as an impulse: x_t - the point of
+    the square of half side μ γ_n nearest x_t - ρ u_t.
+    """
+    n = n_rows(m, s)
+    normal = first_row(m, s, k + 1) - 1
+    rho = step_of(m, s, k, n)
+    reach = get(s, m[0].c.mu + k) * wp.max(get(s, x + normal), ZERO)
+    most = real(0.0)
+    for r in range(first_row(m, s, k), normal):
+        p = get(s, x + r)
+        u = get(s, b + r) + times_W(m, s, n, r, x)
+        most = wp.max(most, wp.abs(p - wp.clamp(p - rho * u, -reach, reach)))
+    return most
+
+
+@wp.func
+def missed_by(m: Machines, s: World, b: int, x: int, square: bool):
+    """How far impulses are from the law, part of the largest: normals press or part and never both,
+    friction is inside its flat sides, and all of it where a contact slides.
+    """
+    n = n_rows(m, s)
+    most = real(0.0)
+    for k in range(n_active(m, s)):
+        r = first_row(m, s, k + 1) - 1
+        u = get(s, b + r) + times_W(m, s, n, r, x)
+        above = get(s, x + r) - get(s, m[0].c.floor + k)
+        miss = wp.abs(wp.min(above, step_of(m, s, k, n) * u))
+        if square and n_sides(m, s, k, square) == 4:
+            miss = wp.max(miss, beyond_square(m, s, k, b, x))
+        else:
+            miss = wp.max(miss, beyond_pyramid(m, s, k, x))
+            miss = wp.max(miss, lags_behind(m, s, k, b, x))
+        if not miss < INFINITY:  # nor for what is not a number
+            return INFINITY
+        most = wp.max(most, miss)
+    return most / wp.max(size_of(m, s, n, b, x), TINY)
+
+
+@wp.func
+def grip_of(m: Machines, s: World, k: int, square: bool):
+    """The radius of the largest circle inside the flat sides, part of μ γ_n."""
+    if square:
+        return ONE
+    return least_grip(m, s, k)
+
+
+@wp.func(inline=False)
+def solve_flat(m: Machines, s: World, b: int, x: int, square: bool):
+    """Impulses x of u = W x + b with flat friction; whether they were found.
+
+    Among nearly redundant contacts pivots lose digits, and Lemke's method its way: what it finds is
+    held against the law, and it goes along other paths. Where none leads there, the answer is that
+    of the cones inside of the flat sides.
+    """
+    n = n_rows(m, s)
+    for attempt in range(_PATHS):
+        pivot_through(m, s, b, x, square, attempt)
+        if missed_by(m, s, b, x, square) <= _PIVOTED:
+            return True
+    fill(s, x, n, ZERO)
+    for k in range(n_active(m, s)):
+        put(s, m[0].c.mu + k, grip_of(m, s, k, square) * get(s, m[0].c.mu + k))
+    solved = solve_cone(m, s, b, x, True)
+    for k in range(n_active(m, s)):
+        put(s, m[0].c.mu + k, get(s, m[0].c.mu + k) / grip_of(m, s, k, square))
+    return solved

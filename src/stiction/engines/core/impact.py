@@ -42,6 +42,7 @@ _PULL = tolerance(
 )  # pulling impulses smaller than this part of the largest are rounding
 _APPROACH = tolerance(1e-12, 1e-6)  # approaching slower than this part of the fastest is rounding
 _COLLISIONS = wp.constant(200)  # of a sequence at most, for each contact
+_FIRM = wp.constant(real(1e3))  # friction where nothing is to slip
 _ROUNDING = wp.constant(real(1e-10))
 
 
@@ -89,29 +90,97 @@ def release_none(m: Machines, s: World):
         put_int(s, m[0].c.fixed + k, 0)
 
 
+@wp.func(inline=False)
+def solve_shape(m: Machines, s: World, b: int, p: int, shape: int):
+    """The contact problem with friction in a square, a pyramid or a cone."""
+    if shape == CONE:
+        return solve_cone(m, s, b, p, True)
+    return solve_flat(m, s, b, p, shape == LCP)
+
+
+@wp.func(inline=False)
+def together(m: Machines, s: World, shape: int, poisson: bool, rough: real):
+    """All contacts at once, with the dynamic coefficient, or `rough` if that is more, rodic (35),
+    (39), (41), (42).
+
+    Newton's law: $0 \\le p_n \\perp u_n^+ + e u_n^- \\ge 0$. Poisson's: compression with e = 0
+    gives p^C, then expansion transfers at least e p_n^C, more where bodies would still approach.
+    """
+    count = n_active(m, s)
+    n = n_rows(m, s)
+    b = m[0].c.scratch
+    p = m[0].c.impulse
+    release_none(m, s)
+    fill(s, m[0].c.floor, count, ZERO)
+    copy(s, b, m[0].c.velocity, n)
+    for k in range(count):
+        put(s, m[0].c.mu + k, wp.max(law(m, s, pair_of(m, s, k), MU_DYNAMIC), rough))
+        normal = first_row(m, s, k + 1) - 1
+        u_n = get(s, m[0].c.velocity + normal)
+        if not poisson and u_n < ZERO:
+            put(s, b + normal, u_n + get(s, m[0].c.restitution + k) * u_n)
+    fill(s, p, n, ZERO)
+    solved = solve_shape(m, s, b, p, shape)
+    if poisson:
+        compression = b + n
+        copy(s, compression, p, n)
+        for k in range(count):
+            p_n = get(s, p + first_row(m, s, k + 1) - 1)
+            put(s, m[0].c.floor + k, get(s, m[0].c.restitution + k) * p_n)
+        for r in range(n):
+            put(s, b + r, get(s, m[0].c.velocity + r) + times_W(m, s, n, r, compression))
+        solved = solve_shape(m, s, b, p, shape) and solved
+        for r in range(n):
+            put(s, p + r, get(s, p + r) + get(s, compression + r))
+    return solved
+
+
 @wp.func
+def sticks_soundly(m: Machines, s: World):
+    """Whether no contact pulls and none that was released still approaches."""
+    n = n_rows(m, s)
+    most = real(0.0)
+    fastest = real(0.0)
+    for r in range(n):
+        most = wp.max(most, wp.abs(get(s, m[0].c.impulse + r)))
+        fastest = wp.max(fastest, wp.abs(get(s, m[0].c.velocity + r)))
+    for k in range(n_active(m, s)):
+        normal = first_row(m, s, k + 1) - 1
+        if get(s, m[0].c.impulse + normal) < -_PULL * most:
+            return False
+        if get_int(s, m[0].c.fixed + k) == 1:
+            u = get(s, m[0].c.velocity + normal) + times_W(m, s, n, normal, m[0].c.impulse)
+            if u < -_APPROACH * fastest:
+                return False
+    return True
+
+
+@wp.func(inline=False)
 def no_slip(m: Machines, s: World):
     """(3.15) with tangential ratios 0. A contact that would have to be pulled is released: it parts
-    by itself, as the corner of a rocking block does.
+    by itself, as the corner of a rocking block does. Where that leads to no impact, for the only
+    contact left would pull or a released one comes nearer, not all can stick: then the answer is
+    Coulomb's with a friction beyond that of any material.
     """
     count = n_active(m, s)
     release_none(m, s)
     for _ in range(count):
         stick_all(m, s)
         worst = int(-1)
-        most = real(0.0)
+        least = real(0.0)
         for r in range(n_rows(m, s)):
-            most = wp.max(most, wp.abs(get(s, m[0].c.impulse + r)))
-        least = -_PULL * most
+            least = wp.min(least, -_PULL * wp.abs(get(s, m[0].c.impulse + r)))
         for k in range(count):
             p_n = get(s, m[0].c.impulse + first_row(m, s, k + 1) - 1)
             if p_n < least:
                 least = p_n
                 worst = k
         if worst < 0:
-            return True
+            break
         put_int(s, m[0].c.fixed + worst, 1)
-    return True
+    if sticks_soundly(m, s):
+        return True
+    return together(m, s, CONE, False, _FIRM)
 
 
 @wp.func
@@ -162,50 +231,6 @@ def dissipation(m: Machines, s: World, room: real, kinetic: real):
     if holds:
         return True
     return slide(m, s, room)
-
-
-@wp.func(inline=False)
-def solve_shape(m: Machines, s: World, b: int, p: int, shape: int):
-    """The contact problem with friction in a square, a pyramid or a cone."""
-    if shape == CONE:
-        return solve_cone(m, s, b, p, True)
-    return solve_flat(m, s, b, p, shape == LCP)
-
-
-@wp.func(inline=False)
-def together(m: Machines, s: World, shape: int, poisson: bool):
-    """All contacts at once, with the dynamic coefficient, rodic (35), (39), (41), (42).
-
-    Newton's law: $0 \\le p_n \\perp u_n^+ + e u_n^- \\ge 0$. Poisson's: compression with e = 0
-    gives p^C, then expansion transfers at least e p_n^C, more where bodies would still approach.
-    """
-    count = n_active(m, s)
-    n = n_rows(m, s)
-    b = m[0].c.scratch
-    p = m[0].c.impulse
-    release_none(m, s)
-    fill(s, m[0].c.floor, count, ZERO)
-    copy(s, b, m[0].c.velocity, n)
-    for k in range(count):
-        put(s, m[0].c.mu + k, law(m, s, pair_of(m, s, k), MU_DYNAMIC))
-        normal = first_row(m, s, k + 1) - 1
-        u_n = get(s, m[0].c.velocity + normal)
-        if not poisson and u_n < ZERO:
-            put(s, b + normal, u_n + get(s, m[0].c.restitution + k) * u_n)
-    fill(s, p, n, ZERO)
-    solved = solve_shape(m, s, b, p, shape)
-    if poisson:
-        compression = b + n
-        copy(s, compression, p, n)
-        for k in range(count):
-            p_n = get(s, p + first_row(m, s, k + 1) - 1)
-            put(s, m[0].c.floor + k, get(s, m[0].c.restitution + k) * p_n)
-        for r in range(n):
-            put(s, b + r, get(s, m[0].c.velocity + r) + times_W(m, s, n, r, compression))
-        solved = solve_shape(m, s, b, p, shape) and solved
-        for r in range(n):
-            put(s, p + r, get(s, p + r) + get(s, compression + r))
-    return solved
 
 
 @wp.func
@@ -324,7 +349,7 @@ def resolve(m: Machines, s: World, kinetic: real):
     if which == LAW_STRONGE:
         return in_sequence(m, s, STRONGE)
     if which == CONE_POISSON:
-        return together(m, s, CONE, True)
+        return together(m, s, CONE, True, ZERO)
     if which == LCP_POISSON:
-        return together(m, s, LCP, True)
-    return together(m, s, which, False)
+        return together(m, s, LCP, True, ZERO)
+    return together(m, s, which, False, ZERO)

@@ -75,14 +75,15 @@ def leaving_row(s: World, T: int, m: int, basis: int, column: int):
 
 @wp.func
 def lemke(s: World, T: int, m: int, basis: int):
-    """Solve from a tableau (I, -M, -1, q); whether it was solved. `solution_of` reads z."""
+    """Solve from a tableau (I, -M, -d, q), d > 0; whether it was solved. `solution_of` reads z."""
     n = width(m)
     row = int(-1)
     least = real(0.0)
     for i in range(m):
         put_int(s, basis + i, i)
-        if get(s, T + i * n + n - 1) < least:
-            least = get(s, T + i * n + n - 1)
+        ratio = -get(s, T + i * n + n - 1) / get(s, T + i * n + 2 * m)
+        if ratio < least:
+            least = ratio
             row = i
     if row < 0:
         return True

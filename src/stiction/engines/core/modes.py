@@ -40,6 +40,8 @@ from .reals import (
 from .rows import first_row, law, n_active, n_rows, pair_of, times_W
 
 _LATER = tolerance(1e-4, 1e-3)  # change of accelerations that decides, part of the largest
+# What all forces lose at once vanishes with them: then at least this part of a step's change.
+_AHEAD = tolerance(1e-6, 1e-3)
 _STEADY = tolerance(1e-9, 1e-5)  # change in a step below which nothing can be told from it
 _MOVES = tolerance(1e-8, 1e-4)  # acceleration that counts, part of the largest
 _BEARS = tolerance(1e-9, 1e-5)  # force that counts, part of the largest
@@ -67,7 +69,7 @@ def carry_on(m: Machines, s: World, to: int):
                 change = wp.max(change, wp.abs(rise))
     part = real(0.0)
     if change > _STEADY * most:
-        part = _LATER * most / change
+        part = wp.max(_LATER * most / change, _AHEAD)
     for r in range(n):
         put(s, to + r, get(s, m[0].c.free + r) + part * get(s, to + r))
     return most
@@ -94,11 +96,13 @@ def presses_itself_in(m: Machines, s: World):
 
 @wp.func
 def has_no_load(m: Machines, s: World, i: int):
-    """Whether the normal force of a closed pair had come to zero at the end of the step: redundant
-    contacts share a load, so they lose it together.
+    """Whether the normal force of a closed pair had come to zero at the end of the step, to as much
+    as instants are found: redundant contacts share a load, so they lose it together.
     """
     closed = get_int(s, m[0].c.mode_before + i) != OPEN
-    return closed and get(s, m[0].c.value + 2 * i) <= TWO * get(s, m[0].z.slack)
+    left = get(s, m[0].c.value + 2 * i)
+    nothing = wp.max(TWO * get(s, m[0].z.slack), _AHEAD * get(s, m[0].c.value_start + 2 * i))
+    return closed and left <= nothing
 
 
 @wp.func

@@ -4,12 +4,23 @@ import warp as wp
 
 from .collide import JAM, REST, TOUCH, still
 from .events import before_stop, event_values, n_values
-from .layout import CAUSE, EVENTS_USED_UP, MOST_ROWS, OPEN, SLIP, STICK, TANGENTS, Machines
+from .layout import (
+    CAUSE,
+    EVENTS_USED_UP,
+    FRICTION_LOSS,
+    IMPACT_LOSS,
+    MOST_ROWS,
+    OPEN,
+    SLIP,
+    STICK,
+    TANGENTS,
+    Machines,
+)
 from .log import RESUMED, START, note, note_after, note_before
 from .modes import SUSPICIOUS, choose_modes
 from .reals import ZERO, World, copy, fill, get, get_int, put, put_int, real, tolerance
 from .rows import activate, build_rows, first_row, n_active, pair_of
-from .step import act_on_contacts, correct, put_rate
+from .step import act_on_contacts, correct, kinetic, put_rate
 
 # Slower than this a contact comes to rest when another does [m/s].
 TOGETHER = tolerance(1e-7, 1e-4)
@@ -108,7 +119,13 @@ def settle(m: Machines, s: World):
             put_int(s, m[0].c.mark + i, 2)
     activate(m, s, m[0].c.mode)
     build_rows(m, s, t)
+    moving = kinetic(m, s, m[0].at.v)
     correct(m, s, m[0].z.y)
+    # Of contacts that count as at rest and moved a little.
+    lost = m[0].z.y + m[0].tree.nq + m[0].tree.nv + FRICTION_LOSS
+    if not fresh:
+        lost += IMPACT_LOSS - FRICTION_LOSS
+    put(s, lost, get(s, lost) + moving - kinetic(m, s, m[0].at.v))
     for k in range(n_active(m, s)):
         i = pair_of(m, s, k)
         begin = first_row(m, s, k)

@@ -83,6 +83,12 @@ def sharing_slots(m: Machines, size: int, directions: int):
 
 
 @wp.func
+def grip(m: Machines, s: World, k: int):
+    """μ of the k-th contact. Without friction a cone has no inside: it gets as much as rounding."""
+    return wp.max(get(s, m[0].c.mu + k), _SLACK)
+
+
+@wp.func
 def margin(m: Machines, s: World, k: int, first: int, x: int):
     """How far the force of the k-th contact, at x + first, is inside its cone: > 0 inside."""
     i = pair_of(m, s, k)
@@ -95,7 +101,7 @@ def margin(m: Machines, s: World, k: int, first: int, x: int):
     rub = real(0.0)
     for j in range(rows - 1):
         rub += get(s, x + first + j) * get(s, x + first + j)
-    return get(s, m[0].c.mu + k) * f_n - wp.sqrt(rub)
+    return grip(m, s, k) * f_n - wp.sqrt(rub)
 
 
 @wp.func
@@ -133,7 +139,7 @@ def add_barrier(m: Machines, s: World, o: Sharing, k: int, first: int, n: int):
                 to = o.H + a * n + b
                 put(s, to, get(s, to) + g * get(s, o.N + b * o.m + normal) / f_n)
         return
-    mu = get(s, m[0].c.mu + k)
+    mu = grip(m, s, k)
     mu2 = mu * mu
     inside = mu2 * f_n * f_n
     for j in range(count - 1):
@@ -170,7 +176,7 @@ def reach(m: Machines, s: World, o: Sharing):
             if d < ZERO:
                 least = wp.min(least, -f / d)
         else:
-            mu = get(s, m[0].c.mu + k)
+            mu = grip(m, s, k)
             q0 = mu * mu * f * f
             q1 = mu * mu * f * d
             q2 = mu * mu * d * d

@@ -53,6 +53,7 @@ from .layout import (
     TOO_MANY_CONTACTS,
     Machines,
 )
+from .outer import is_outer
 from .reals import (
     COMPILED,
     HALF,
@@ -90,6 +91,7 @@ from .stepping_contacts import (
     velocity_after,
 )
 from .stepping_log import note_step, take_sample
+from .stepping_world import ask, find_pairs_ahead, hold_over_step, take_activations
 from .tree import second_half, sweep_out
 
 
@@ -140,6 +142,8 @@ def book_step(m: Machines, s: World, kick: real, before: real, h: real, tau: rea
         damping += kick * D * mean * (mean + part * change)
         given = kick * get(s, m[0].fixed.force + d) - get(s, m[0].fixed.implicit + d) * change
         beyond += given * part * change
+    if is_outer(m):  # in fluids, and along tendons
+        damping += kick * get(s, m[0].z.damped)
     rubbing = real(0.0)
     normal = real(0.0)
     carried = real(0.0)
@@ -169,7 +173,10 @@ def look_around(m: Machines, s: World):
     """Gaps and modes at the start: what touches without moving sticks."""
     copy(s, m[0].at.q, m[0].fixed.q, m[0].tree.nq)
     copy(s, m[0].at.v, m[0].fixed.v, m[0].tree.nv)
-    sweep_out(m, s)
+    if is_outer(m):
+        find_pairs_ahead(m, s, ZERO, m[0].opt.dt[s.index % m[0].opt.dt.shape[0]])
+    else:
+        sweep_out(m, s)
     for i in range(m[0].pairs.count):
         here = place_contact(m, s, i, ZERO)
         u = contact_velocity(m, s, i, here)
@@ -202,6 +209,8 @@ def take_step(m: Machines, s: World):
         if phase_end(m, s, a) - t < ZERO:
             next_phase(m, s, a, t)
             put_int(s, m[0].z.target, 2 * m[0].pairs.count + a)
+    if is_outer(m):
+        find_pairs_ahead(m, s, t, h)
     # The motion goes on as it was until the first collision, if there is one.
     tau = first_collision(m, s, h, since)
     copy(s, m[0].at.q, m[0].fixed.q, nq)
@@ -213,10 +222,14 @@ def take_step(m: Machines, s: World):
     if tau > ZERO:
         displace(m, s, m[0].at.q, m[0].z.shift)
     since += tau
+    if is_outer(m) and tau > ZERO:
+        ask(m, s, t + tau)
     step_forces(m, s, t + tau, kick, h)
+    if is_outer(m):
+        hold_over_step(m, s, h, tau)
     if not give_rows(m, s, t + tau, h):
         put_int(s, m[0].z.status, TOO_MANY_CONTACTS)
-    step_rows(m, s, t + tau, since, HALF * h - tau)
+    step_rows(m, s, t + tau, kick, since, HALF * h - tau)
     step_impulses(m, s, kick, h, since, tau)
     # The whole change of v.
     copy(s, m[0].fixed.change, m[0].z.half, nv)
@@ -251,6 +264,7 @@ def take_step(m: Machines, s: World):
     for j in range(BOOKS):
         put(s, m[0].fixed.books + j, get(s, m[0].fixed.books + j) + get(s, m[0].fixed.booked + j))
     put(s, m[0].fixed.books + IMPACT_LOSS, get(s, m[0].fixed.books + IMPACT_LOSS) + bounded[1])
+    take_activations(m, s, h)
     smooth = h / kick
     if hit:
         smooth = ZERO

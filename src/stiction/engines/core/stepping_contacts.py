@@ -2,10 +2,12 @@
 
 import warp as wp
 
-from .collide import REST, TOUCH
-from .cone import contact_equations, size_of, solve_cone, step_of
-from .contacts import contact_velocity, place_contact
-from .flat_friction import beyond_pyramid, lags_behind, least_grip, solve_flat
+from .bonds import leave_out_bonds
+from .collide import REST, TOUCH, stands_twice
+from .cone import contact_equations, solve_cone, step_of
+from .contacts import NOTHING, contact_velocity, place_contact
+from .coordinates import is_dry
+from .flat_friction import least_grip, solve_flat
 from .joints import drive, servo_gains, spring
 from .layout import (
     MOST_ROWS,
@@ -20,6 +22,7 @@ from .layout import (
     TANGENTS,
     Machines,
 )
+from .outer import is_outer
 from .reals import (
     HALF,
     ONE,
@@ -52,6 +55,7 @@ from .rows import (
     times_W,
 )
 from .step import kinetic
+from .stepping_world import world_forces
 from .tree import HINGE, SLIDE, factor, half_solve, sweep_in, sweep_out
 
 PRESSED = tolerance(1e-9, 1e-4)  # part of the largest impulse that counts as one
@@ -59,8 +63,6 @@ _INSIDE = wp.constant(real(1e-6))  # friction smaller than μ p_n by this share 
 _FAR = wp.constant(real(10.0))  # times what anything moves in a step: how far open contacts are
 _SOON = wp.constant(real(4.0))  # steps ahead within which a contact has rows
 _HASTE = wp.constant(real(50.0))  # faster than forces of one step make anything [m/s]
-
-_PIVOTED = tolerance(1e-6, 1e-3)  # what Lemke's method leaves, part of the largest impulse
 
 BY_CONES, BY_PYRAMIDS = wp.constant(0), wp.constant(1)
 
@@ -95,9 +97,12 @@ def add_implicit(m: Machines, s: World, kick: real, h: real):
 @wp.func
 def step_forces(m: Machines, s: World, t: real, kick: real, h: real):
     """Factor M with what is implicit, and the change of v without impulses, half solved."""
-    sweep_out(m, s)
-    sweep_in(m, s)
-    drive(m, s, t)
+    if is_outer(m):
+        world_forces(m, s)
+    else:
+        sweep_out(m, s)
+        sweep_in(m, s)
+        drive(m, s, t)
     add_implicit(m, s, kick, h)
     for d in range(m[0].tree.nv):
         f = get(s, m[0].motors.drive + d) - m[0].tree.damping[d] * get(s, m[0].fixed.v + d)
@@ -105,7 +110,8 @@ def step_forces(m: Machines, s: World, t: real, kick: real, h: real):
         to = m[0].at.M + m[0].tree.row[d]
         put(s, to, get(s, to) + get(s, m[0].fixed.implicit + d))
     for i in range(1, m[0].tree.n_joints + 1):
-        if m[0].tree.kind[i] == SLIDE or m[0].tree.kind[i] == HINGE:
+        one = m[0].tree.kind[i] == SLIDE or m[0].tree.kind[i] == HINGE
+        if one and not is_outer(m):  # MuJoCo has added its springs
             to = m[0].fixed.force + m[0].tree.at_v[i]
             put(s, to, get(s, to) + spring(m, s, i))
     factor(m, s)
@@ -134,12 +140,14 @@ def give_rows(m: Machines, s: World, t: real, h: real):
         has = (
             near or get_int(s, m[0].c.mode + i) != OPEN or get_int(s, m[0].fixed.collides + i) != 0
         )
+        if has and m[0].shapes.count > 0:
+            has = m[0].pairs.kind[i] != NOTHING and not stands_twice(m, s, i)
         put_int(s, m[0].c.mark + i, int(has))
     return activate(m, s, m[0].c.mark)
 
 
 @wp.func
-def step_rows(m: Machines, s: World, t: real, since: real, ahead: real):
+def step_rows(m: Machines, s: World, t: real, kick: real, since: real, ahead: real):
     """Y, W and û₀ of the active contacts."""
     nv = m[0].tree.nv
     landing = bool(False)
@@ -172,6 +180,10 @@ def step_rows(m: Machines, s: World, t: real, since: real, ahead: real):
             put(s, m[0].c.free + r, velocity + driven + ahead * b)
             put(s, m[0].fixed.pull + r, driven)
             put(s, m[0].fixed.slow + r, velocity - since * b)
+            leave_out_bonds(m, s, Y)
+            if r == last and is_dry(m[0].pairs.kind[pair_of(m, s, k)]):
+                put(s, m[0].fixed.bias + r, ZERO)
+                put(s, m[0].c.free + r, kick * made.bias)  # its load, as an impulse
     delassus(m, s)
 
 
@@ -200,39 +212,11 @@ def lower_bound(m: Machines, s: World, k: int, kick: real, h: real, since: real,
 
 
 @wp.func
-def pyramids_hold(m: Machines, s: World, b: int, p: int):
-    """Whether impulses are those of the law with pyramids: normals press or part and never both,
-    and friction is inside its pyramid, and all of it where a contact slides.
-    """
-    n = n_rows(m, s)
-    least = _PIVOTED * size_of(m, s, n, b, p)
-    for k in range(n_active(m, s)):
-        r = first_row(m, s, k + 1) - 1
-        u = get(s, b + r) + times_W(m, s, n, r, p)
-        above = get(s, p + r) - get(s, m[0].c.floor + k)
-        if not wp.abs(wp.min(above, step_of(m, s, k, n) * u)) <= least:
-            return False
-        if not beyond_pyramid(m, s, k, p) <= least or not lags_behind(m, s, k, b, p) <= least:
-            return False
-    return True
-
-
-@wp.func
 def solve_once(m: Machines, s: World, b: int, p: int):
-    """By pyramids or cones. Where Lemke's method loses its way among redundant contacts, by the
-    cones that are inside the pyramids.
-    """
-    if m[0].opt.solver != BY_PYRAMIDS:
-        return solve_cone(m, s, b, p, False)
-    if solve_flat(m, s, b, p, False) and pyramids_hold(m, s, b, p):
-        return True
-    fill(s, p, n_rows(m, s), ZERO)
-    for k in range(n_active(m, s)):
-        put(s, m[0].c.mu + k, least_grip(m, s, k) * get(s, m[0].c.mu + k))
-    solved = solve_cone(m, s, b, p, False)
-    for k in range(n_active(m, s)):
-        put(s, m[0].c.mu + k, get(s, m[0].c.mu + k) / least_grip(m, s, k))
-    return solved
+    """By pyramids or cones."""
+    if m[0].opt.solver == BY_PYRAMIDS:
+        return solve_flat(m, s, b, p, False)
+    return solve_cone(m, s, b, p, False)
 
 
 @wp.func

@@ -35,6 +35,7 @@ from .layout import (
     Machines,
 )
 from .log import GUARD, START, guard_of, note, note_pair
+from .outer import is_outer
 from .places import put_load, write_places
 from .reals import (
     HALF,
@@ -53,9 +54,11 @@ from .rows import (
     first_row,
     n_active,
     pair_of,
+    told_at,
 )
 from .step import kinetic, potential
 from .stepping_contacts import PRESSED, energy_of, velocity_after
+from .stepping_world import ask
 from .tree import factor, sweep_in, sweep_out
 
 
@@ -170,17 +173,19 @@ def note_contacts(m: Machines, s: World, t: real, h: real, tau: real, scale: rea
         pressed = get(s, m[0].c.impulse + normal) > PRESSED * most
         rub = real(0.0)
         for r in range(begin, normal + 1):
+            at = told_at(m, m[0].pairs.rows[i], r - begin)
             u = get(s, m[0].c.velocity + r)
             ground = get(s, m[0].c.ground + r)
             after = scale * (velocity_after(m, s, r, h, tau) + ground) - ground
-            note_pair(m, s, i, VELOCITY_BEFORE + r - begin, u)
-            note_pair(m, s, i, VELOCITY_AFTER + r - begin, after)
-            if pressed:
-                p = get(s, m[0].c.impulse + r)
-                note_pair(m, s, i, IMPULSE + r - begin, p)
-                note_pair(m, s, i, WORK + r - begin, HALF * p * (u + after))
-                if r < normal:
-                    rub += p * p
+            p = get(s, m[0].c.impulse + r)
+            if at >= 0:
+                note_pair(m, s, i, VELOCITY_BEFORE + at, u)
+                note_pair(m, s, i, VELOCITY_AFTER + at, after)
+            if at >= 0 and pressed:
+                note_pair(m, s, i, IMPULSE + at, p)
+                note_pair(m, s, i, WORK + at, HALF * p * (u + after))
+            if r < normal:
+                rub += p * p
         if pressed:
             note_pair(m, s, i, MU, wp.sqrt(rub) / get(s, m[0].c.impulse + normal))
             put_load(m, s, m[0].event_places, event, i, t, m[0].c.impulse + begin)
@@ -220,7 +225,12 @@ def take_sample(m: Machines, s: World, t: real, first: bool, hit: bool):
             mode = get_int(s, m[0].c.mode_before + j)
         m[0].samples[w, i, to + 4 * j] = real(mode)
         for l in range(3):
-            m[0].samples[w, i, to + 4 * j + 1 + l] = get(s, m[0].fixed.pressed + MOST_ROWS * j + l)
+            m[0].samples[w, i, to + 4 * j + 1 + l] = ZERO
+        for l in range(m[0].pairs.rows[j]):
+            at = told_at(m, m[0].pairs.rows[j], l)
+            if at >= 0:
+                f = get(s, m[0].fixed.pressed + MOST_ROWS * j + l)
+                m[0].samples[w, i, to + 4 * j + 1 + at] = f
     to += 4 * m[0].pairs.count
     m[0].samples[w, i, to] = get(s, m[0].fixed.residual)
     h = m[0].opt.dt[s.index % m[0].opt.dt.shape[0]]
@@ -230,10 +240,16 @@ def take_sample(m: Machines, s: World, t: real, first: bool, hit: bool):
         m[0].samples[w, i, to + 1 + d] = get(s, m[0].fixed.change + d) / h
     for j in range(m[0].act.count):
         m[0].samples[w, i, to + 1 + nv + j] = command(m, s, j, t)
+    for j in range(m[0].outer.na):
+        at = m[0].z.y + m[0].z.n - m[0].outer.na + j
+        m[0].samples[w, i, to + 1 + nv + m[0].act.count + j] = get(s, at)
     put(s, m[0].fixed.residual, ZERO)
     # Energies at t_k, which need not be where the step was evaluated.
-    sweep_out(m, s)
-    sweep_in(m, s)
+    if is_outer(m):
+        ask(m, s, t)
+    else:
+        sweep_out(m, s)
+        sweep_in(m, s)
     factor(m, s)
     m[0].samples[w, i, nq + nv + BOOKS] = kinetic(m, s, m[0].at.v)
     m[0].samples[w, i, nq + nv + BOOKS + 1] = potential(m, s)

@@ -61,6 +61,7 @@ def make_design(
     M.act = core.layout.MotorArrays()
     M.act.count, M.act.guards = model.nu, extras.guards
     commands_of(a, M.act, extras.control)
+    _servos(core, M.act, model)
     M.outer = _outer(core, model, data, size_M, row, depth)
     points, names = [], []
     if extras.contacts is not None:
@@ -105,10 +106,33 @@ def _tree(core: Core, model: mujoco.MjModel) -> tuple[Any, int, np.ndarray, np.n
     T.at_q, T.at_v = a.whole([0, *model.jnt_qposadr]), a.whole([0, *model.jnt_dofadr])
     T.before, T.depth, T.row = a.whole(before), a.whole(depth), a.whole(row)
     T.gravity = core.reals.vec3(*map(float, model.opt.gravity))
-    T.stiffness = a.real(np.zeros(model.njnt + 1))
-    T.damping = a.real(np.zeros(model.nv))
+    T.stiffness = a.real([0.0, *np.reshape(model.jnt_stiffness, (model.njnt, -1))[:, 0]])
+    T.damping = a.real(np.reshape(model.dof_damping, (model.nv, -1))[:, 0])
     T.spring_zero = a.real(np.zeros(model.nq))
     return T, int(np.sum(depth + 1)), row, depth
+
+
+def _servos(core: Core, act: Any, model: mujoco.MjModel) -> None:
+    """Stiffness and damping that actuators give joints of their own, for fixed steps."""
+    a, big = core.arrays, 1e30
+    on = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+    first, at_q, at_v, gear = [0], [], [], []
+    for i in range(model.nu):
+        joint = int(model.actuator_trnid[i, 0])
+        on_joint = int(model.actuator_trntype[i]) in on
+        if on_joint and model.jnt_type[joint] >= int(mujoco.mjtJoint.mjJNT_SLIDE):
+            at_q.append(int(model.jnt_qposadr[joint]))
+            at_v.append(int(model.jnt_dofadr[joint]))
+            gear.append(float(model.actuator_gear[i, 0]))
+        first.append(len(at_q))
+    affine = (model.actuator_biastype == int(mujoco.mjtBias.mjBIAS_AFFINE))[:, None]
+    limited = model.actuator_forcelimited[:, None] > 0
+    act.first = a.whole(first)
+    # One more than there are: of an actuator without a joint the entry after it is looked at.
+    act.entry_q, act.entry_v = a.whole([*at_q, 0]), a.whole([*at_v, 0])
+    act.gear = a.real([*gear, 0.0])
+    act.bias = a.real(np.where(affine, model.actuator_biasprm[:, :3], 0.0))
+    act.force_range = a.real(np.where(limited, model.actuator_forcerange, [[-big, big]]))
 
 
 def _tendons(core: Core, o: Any, model: mujoco.MjModel, data: mujoco.MjData) -> None:

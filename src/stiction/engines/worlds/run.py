@@ -13,7 +13,8 @@ from stiction.engines.given import Extent, Given
 from stiction.engines.hybrid import Hybrid
 from stiction.engines.outside import go_with_control
 from stiction.engines.result import Trajectory
-from stiction.engines.room import require_memory
+from stiction.engines.room import require_few_steps, require_memory
+from stiction.engines.stepping import Stepping
 from stiction.engines.tableaus import stages_of
 from stiction.engines.tolerances import INSIDE
 from stiction.engines.worlds.found import SlotCount, told
@@ -31,10 +32,14 @@ _HYBRID = (
 
 def require_world_law(law: Any) -> None:
     """Refuse laws that worlds do not have."""
-    if not isinstance(law, Hybrid):
+    if not isinstance(law, Hybrid | Stepping):
         raise InputError(
-            f"`law` must be Hybrid where contacts are found on the way, got {type(law).__name__};"
-            " for other laws give `stiction.find_contacts`"
+            "`law` must be Hybrid or Stepping where contacts are found on the way, got"
+            f" {type(law).__name__}; for other laws give `stiction.find_contacts`"
+        )
+    if isinstance(law, Stepping) and law.solver != "newton":
+        raise InputError(
+            f"`contact.solver` must be newton where contacts are found on the way, got {law.solver}"
         )
 
 
@@ -50,7 +55,7 @@ def carry_out_worlds(given: Given, extent: Extent) -> Trajectory:
 
 
 def _carry_out(given: Given, extent: Extent) -> Trajectory:
-    from stiction.engines.by_core import trajectory_of
+    from stiction.engines.by_core import step_by, trajectory_of
 
     contacts: WorldContacts = given.contacts
     mechanism, law = given.mechanism, given.law
@@ -82,15 +87,21 @@ def _carry_out(given: Given, extent: Extent) -> Trajectory:
     run.options.max_events, run.options.max_steps = extent.max_events, given.solver.max_steps
     run.options.deepest = INSIDE.double
     run.record_places()
-    run.integrate(given.solver.method, float(given.solver.rtol), float(given.solver.atol))
-    _collide_by(run, law, contacts, mechanism)
-    _start(run, data)
-    kernel = design.core.kernel("machine")
+    fixed = isinstance(law, Stepping)
+    kernel = design.core.kernel("stepping" if fixed else "machine")
+    if isinstance(law, Stepping):
+        require_few_steps(float(given.until), float(np.asarray(law.dt)))
+        step_by(run, law, extent.samples)
+    else:
+        run.integrate(given.solver.method, float(given.solver.rtol), float(given.solver.atol))
+        _collide_by(run, law)
+    _rub_by(run, law, contacts, mechanism)
+    _start(run, data, fixed)
     if outside:
         go_with_control(run, kernel, given.control)
     else:
         run.go(kernel)
-    done = trajectory_of(run, SlotCount(design.machine.pairs.count), extent, (), False)
+    done = trajectory_of(run, SlotCount(design.machine.pairs.count), extent, (), fixed)
     run.let_go()
     return told(done, run, world, model, mechanism, contacts)
 
@@ -101,13 +112,19 @@ def _n_guards(given: Given) -> int:
     return n_guards(given.control, given.mechanism, given.contacts.room)
 
 
-def _collide_by(run: Run, law: Hybrid, contacts: WorldContacts, mechanism: Mechanism) -> None:
+def _collide_by(run: Run, law: Hybrid) -> None:
     """What collisions do."""
     o, a = run.options, run.design.arrays
     o.impact, o.energy_method = IMPACTS.index(law.impact), ENERGY_METHODS.index(law.energy_method)
     o.energetic = a.real(np.ravel(np.asarray(law.energetic)))
     o.sequence, o.sides = int(law.sequence), 8
-    numbers = [np.asarray(getattr(law, name), float) for name in _HYBRID]
+
+
+def _rub_by(
+    run: Run, law: Hybrid | Stepping, contacts: WorldContacts, mechanism: Mechanism
+) -> None:
+    """The numbers of the law; fixed steps know no Stribeck effect."""
+    numbers = [np.asarray(getattr(law, name, 1.0), float) for name in _HYBRID]
     usual = [float(np.ravel(x)[0]) for x in numbers]
     count = 0 if contacts.points is None else contacts.points.count
     for name, value in zip(_HYBRID, numbers, strict=True):
@@ -125,12 +142,12 @@ def _collide_by(run: Run, law: Hybrid, contacts: WorldContacts, mechanism: Mecha
     give_laws(run.design, usual, by_geom, own_friction=contacts.own_friction)
 
 
-def _start(run: Run, data: mujoco.MjData) -> None:
+def _start(run: Run, data: mujoco.MjData, fixed: bool) -> None:
     """Every world at its start; it looks around first."""
     M = run.design.machine
     run.start(data.qpos[None].copy(), data.qvel[None].copy())
     x, k = run.x.numpy()[0], run.k.numpy()[0]
-    if M.shapes.count:
+    if M.shapes.count and not fixed:
         k[M.z.phase], k[M.z.anew] = run.design.core.layout.LOOK, 1
         x[M.z.looked] = -1.0
     if M.outer.na:

@@ -1,0 +1,1 @@
+"""The gallery: motions with known answers, run by every engine and law that claims them."""
