@@ -45,8 +45,9 @@ def write_gait(
         report.heading("Strides")
         report.table(rounded(summary["strides"], 3))
     if gait.stance_rows:
-        report.heading("Stances of the run")
+        report.heading("Landings and flights")
         report.table(rounded(gait.stance_rows, 3))
+        report.table(rounded(summary["flights"], 3))
     if summary.get("events_in_file"):
         report.heading("Events marked in the file")
         report.table(rounded(summary["events_in_file"], 3))
@@ -149,7 +150,7 @@ def _numbers(gait: Gait, summary: dict[str, Any]) -> list[dict[str, str]]:
         "subject": f"{summary['subject']}, {summary['mass']:.5g} kg",
         "recording": f"{summary['start']:.4g} to {summary['end']:.4g} s,"
         f" {summary['frames']} frames at {summary['rate']:.4g} Hz",
-        "gait": "running" if gait.running else "walking",
+        "gait": gait.kind,
         "low-pass": describe_filter(summary),
         "frames in which plates give the load": ", ".join(parts) or "no feet are known",
         "whole strides": str(len(gait.strides)),
