@@ -36,6 +36,7 @@ from stiction.biped.gait.uncertainty import wobble
 from stiction.biped.grf.plates import ForcePlate, ForcePlates
 from stiction.biped.subject.markers import coordinates_from_markers
 from stiction.biped.subject.subject import carried
+from stiction.report.gait_figures import bends, joints_of_sheet
 from stiction.tables import Table
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -352,6 +353,23 @@ def test_weights_are_read(tmp_path):
     table.write_text("marker,weight\na,2\nb,-1\n")
     with pytest.raises(InputError, match="0 or more"):
         read_weights(table)
+
+
+@pytest.mark.shared
+def test_the_sheet_draws_flexion_and_extensors_upwards(truth):
+    """Whichever way a model counts: a walker's knee bends, and calves push at the end of stance."""
+    _, _, _, gait = truth
+    for joint in joints_of_sheet(gait):
+        for cycles in gait.cycles:
+            k, sign = bends(gait, joint, cycles.foot)
+            angle, moment = sign * cycles.mean("angle")[:, k], -sign * cycles.mean("moment")[:, k]
+            if joint.title == "knee":
+                assert angle.max() > 50 > -10 < angle.min()
+                assert moment[10:20].max() > 0.2  # loading response
+            if joint.title == "ankle":
+                assert moment[40:60].max() > 1
+            if joint.name == "hip_adduction":
+                assert moment[20:50].mean() > 0.3
 
 
 def test_nothing_is_claimed_without_strides():
