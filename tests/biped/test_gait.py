@@ -361,7 +361,9 @@ def test_the_sheet_draws_flexion_and_extensors_upwards(truth):
     _, _, _, gait = truth
     for joint in joints_of_sheet(gait):
         for cycles in gait.cycles:
-            k, sign = bends(gait, joint, cycles.foot)
+            found = bends(gait, joint, cycles.foot)
+            assert found is not None
+            k, sign = found
             angle, moment = sign * cycles.mean("angle")[:, k], -sign * cycles.mean("moment")[:, k]
             if joint.title == "knee":
                 assert angle.max() > 50 > -10 < angle.min()

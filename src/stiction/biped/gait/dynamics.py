@@ -58,7 +58,7 @@ class FootLoads:
     @property
     def known(self) -> np.ndarray:
         """Whether a foot's load is known, by frame and foot."""
-        return np.isfinite(self.force).all(axis=-1)
+        return np.asarray(np.isfinite(self.force).all(axis=-1))
 
 
 @dataclass(frozen=True)

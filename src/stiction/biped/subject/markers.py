@@ -202,8 +202,8 @@ def shared_markers(
             f"'{subject.name}' has no markers; give joint angles, or a model with some"
         )
     weights = weights or {}
-    seen = np.isfinite(markers.position).all(axis=-1).any(axis=0)
-    there = [n for n, once in zip(markers.names, seen, strict=True) if once]
+    once = np.asarray(np.isfinite(markers.position).all(axis=-1).any(axis=0))
+    there = [n for k, n in enumerate(markers.names) if once[k]]
     common = [n for n in model.names if n in there]
     if sum(weights.get(n, 1.0) > 0 for n in common) < 4:
         raise InputError(
