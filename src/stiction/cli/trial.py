@@ -91,7 +91,7 @@ def ground_reactions_of(
     from stiction.tables import has_plates
 
     o = options
-    marker_axes = _axes(o.motion, o, subject)
+    marker_axes = marker_axes_of(o.motion, o, subject)
     motion = read_motion(
         o.motion, subject, marker_axes=marker_axes, weights=_weights(o), who=o.subject
     )
@@ -133,14 +133,14 @@ def read_subject(options: TrialOptions) -> "Subject":
     static = o.static or (o.motion if marked and subject.markers and not own else None)
     if static is not None:
         subject = with_marker_sets(subject, read_markers(static, subject=o.subject).names)
-        markers = read_markers(static, axes=_axes(static, o, subject), subject=o.subject)
+        markers = read_markers(static, axes=marker_axes_of(static, o, subject), subject=o.subject)
         return scale_to_markers(subject, markers, mass=o.mass, weights=_weights(o)).subject
     if o.mass is None:
         return subject
     return scaled_subject(subject, np.ones(len(subject.body_names)), o.mass)
 
 
-def _axes(path: Path, options: TrialOptions, subject: "Subject") -> str | None:
+def marker_axes_of(path: Path, options: TrialOptions, subject: "Subject") -> str | None:
     """How to turn the markers of a file: as asked for, or so that up is the model's."""
     from stiction.biped import axes_of_markers, read_markers
     from stiction.tables import MARKERS
