@@ -143,6 +143,16 @@ def put(group, name, value):
     return change
 
 
+MISSING = ("TYPE", "CHANNEL", "CORNERS", "ORIGIN", "CAL_MATRIX")
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_missing_parameters_are_refused_by_name(tmp_path, name):
+    path = write(tmp_path / "t.c3d", 4, change=remove("FORCE_PLATFORM", name))
+    with pytest.raises(InputError, match=f"`FORCE_PLATFORM:{name}` is missing"):
+        read_plates(path)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

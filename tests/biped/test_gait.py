@@ -30,11 +30,13 @@ from stiction.biped import (
     summarize_gait,
     with_marker_sets,
 )
-from stiction.biped.gait.events import find_stances, find_strides, running_table, spatiotemporal
+from stiction.biped.gait.events import find_stances, find_strides, spatiotemporal
+from stiction.biped.gait.flight import find_flights, kind_of_gait, landing_table
 from stiction.biped.gait.uncertainty import wobble
 from stiction.biped.grf.plates import ForcePlate, ForcePlates
 from stiction.biped.subject.markers import coordinates_from_markers
 from stiction.biped.subject.subject import carried
+from stiction.report.gait_figures import bends, joints_of_sheet
 from stiction.tables import Table
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -128,6 +130,36 @@ def test_loads_come_from_plates_where_a_foot_stands_on_one(truth):
 
 
 @pytest.mark.shared
+def test_a_plate_of_one_foot_says_nothing_of_the_other(truth):
+    """Joints of the measured leg are as with both plates; those above the other are not known."""
+    subject, _, reactions, gait = truth
+    both = plates_of(gait)
+    one = replace(both, plates=both.plates[:1])
+    own, other = gait.loads.feet
+    full, half, mixed = (
+        analyze(reactions, measured_on_frames(plates, reactions), loads=loads)
+        for plates, loads in ((both, "plates"), (one, "plates"), (one, "auto"))
+    )
+    assert half.kind == "walking"
+    assert {s.foot for s in half.strides} == {own}
+    # Not mixed within a stance: what is known of the foot is known all the time.
+    assert half.loads.known[:, 0].all()
+    assert mixed.loads.measured[:, 0].all()
+    names = [c.name for c in subject.coordinates]
+    for joint, side in ((j, s) for j in ("hip_flexion", "knee_angle", "ankle_angle") for s in "rl"):
+        i = names.index(f"{joint}_{side}")
+        expected = full.joints.moment[:, i].copy()
+        if not own.startswith(side):
+            expected[~half.loads.known[:, 1]] = np.nan
+        assert_allclose(half.joints.moment[:, i], expected, atol=1e-9)
+    assert_allclose(np.isnan(half.joints.residual_force[:, 0]), ~half.loads.known[:, 1])
+    rows, as_full = ({r["quantity"]: r for r in summarize_gait(g)["strides"]} for g in (half, full))
+    assert_allclose(rows["stance [%]"][own], as_full["stance [%]"][own], rtol=1e-12)
+    assert other not in rows["stance [%]"]
+    assert np.isnan(rows["double support [%]"][own])
+
+
+@pytest.mark.shared
 def test_the_treadmill_walk_in_numbers(shared_data):
     """Speed 1.14 m/s as published; both sides alike; moments within what walking needs."""
     _, _, reactions, _ = walked(shared_data)
@@ -135,7 +167,7 @@ def test_the_treadmill_walk_in_numbers(shared_data):
     gait = analyze(reactions, measured)
     summary = summarize_gait(gait, compare(reactions, measured))
     rows = {row["quantity"]: row for row in summary["strides"]}
-    assert not gait.running
+    assert gait.kind == "walking"
     assert len(gait.strides) == 4
     for foot in ("left", "right"):
         assert_allclose(rows["speed [m/s]"][foot], 1.14, atol=0.01)
@@ -173,10 +205,40 @@ def test_events_of_a_known_load_are_found_between_frames():
     assert [s.foot for s in strides].count("right") == 2
     assert_allclose([s.end - s.start for s in strides], 0.8, atol=1e-3)
     height = 1 - 0.05 * np.sin(np.pi * np.minimum((time % 0.4) / contact, 1))
-    rows = running_table(stances, time, loads, height, UP, 700.0)
+    flights = find_flights(time, loads, height, UP, 20.0)
+    rows = landing_table(stances, flights, time, loads, height, UP, 700.0)
     assert_allclose([r["active peak [BW]"] for r in rows], 1500 / 700, rtol=0.01)
     assert_allclose([r["flight after [s]"] for r in rows[:-1]], 0.15 + 2 * delay, atol=2e-3)
     assert_allclose(rows[1]["vertical stiffness [kN/m]"], 1500 / 0.05 / 1e3, rtol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("delay", "flight", "kind"),
+    [(0.4, 0.55, "running"), (0.0, 0.55, "jumping"), (0.2, 0.15, "walking")],
+)
+def test_walks_runs_and_jumps_are_told_apart(delay, flight, kind):
+    """Half sines of both feet, together or one after the other; standing is none of them."""
+    time, contact = np.arange(300) / 100, 0.25
+    force = np.zeros((len(time), 2, 3))
+    for k in (0, 1):
+        force[:, k, 2] = hop(time - k * delay + 4 * (contact + flight), contact, flight, 1500)
+    zero, known = np.zeros_like(force), np.ones(force.shape[:2], bool)
+    height = 1 + 0.1 * np.sin(2 * np.pi * time)
+    for loads, expected in ((force, kind), (zero + 400 * UP, "standing")):
+        loads = FootLoads(("left", "right"), (1, 2), loads, zero, zero, known)
+        stances = find_stances(time, loads, UP, 20.0)
+        flights = find_flights(time, loads, height, UP, 20.0)
+        assert kind_of_gait(time, loads, stances, flights, UP, 20.0) == expected
+    if kind == "jumping":  # the stiffness is that of both legs
+        loads = replace(loads, force=force)
+        flights = find_flights(time, loads, height, UP, 20.0)
+        stances = find_stances(time, loads, UP, 20.0)
+        fallen = 1 - 0.04 * force[:, 0, 2] / 1500
+        rows = landing_table(stances, flights, time, loads, fallen, UP, 700.0)
+        assert len(rows) == 8  # of both feet, at 0, 0.8, 1.6 and 2.4 s
+        for row in rows:
+            assert_allclose(row["active peak [BW]"], 1500 / 700, rtol=0.01)
+            assert_allclose(row["vertical stiffness [kN/m]"], 3000 / 0.04 / 1e3, rtol=0.03)
 
 
 def test_an_impact_peak_is_told_from_the_active_one():
@@ -189,7 +251,7 @@ def test_an_impact_peak_is_told_from_the_active_one():
     force[:, 0, 2] = load
     loads = FootLoads(("right",), (1,), force, 0 * force, 0 * force, np.ones((300, 1), bool))
     stances = find_stances(time, loads, UP, 20.0)
-    (row,) = running_table(stances, time, loads, 1 - 0.04 * load / load.max(), UP, 700.0)
+    (row,) = landing_table(stances, [], time, loads, 1 - 0.04 * load / load.max(), UP, 700.0)
     early = load[:80].max()
     assert_allclose(row["impact peak [BW]"], early / 700, rtol=1e-6)
     assert row["active peak [BW]"] >= row["impact peak [BW]"]
@@ -291,6 +353,25 @@ def test_weights_are_read(tmp_path):
     table.write_text("marker,weight\na,2\nb,-1\n")
     with pytest.raises(InputError, match="0 or more"):
         read_weights(table)
+
+
+@pytest.mark.shared
+def test_the_sheet_draws_flexion_and_extensors_upwards(truth):
+    """Whichever way a model counts: a walker's knee bends, and calves push at the end of stance."""
+    _, _, _, gait = truth
+    for joint in joints_of_sheet(gait):
+        for cycles in gait.cycles:
+            found = bends(gait, joint, cycles.foot)
+            assert found is not None
+            k, sign = found
+            angle, moment = sign * cycles.mean("angle")[:, k], -sign * cycles.mean("moment")[:, k]
+            if joint.title == "knee":
+                assert angle.max() > 50 > -10 < angle.min()
+                assert moment[10:20].max() > 0.2  # loading response
+            if joint.title == "ankle":
+                assert moment[40:60].max() > 1
+            if joint.name == "hip_adduction":
+                assert moment[20:50].mean() > 0.3
 
 
 def test_nothing_is_claimed_without_strides():

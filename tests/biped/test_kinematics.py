@@ -8,11 +8,12 @@ from helpers_biped import EVERY_JOINT, person
 from numpy.testing import assert_allclose
 
 from stiction import InputError
-from stiction.biped import read_osim
+from stiction.biped import axes_of_markers, fit_markers, read_markers, read_osim
 from stiction.biped.subject.coordinates import coordinates_of
 from stiction.biped.subject.markers import Markers, coordinates_from_markers
 from stiction.biped.subject.retarget import TRUNK_LEAN
 from stiction.biped.subject.subject import Points, Subject
+from stiction.cli import trial
 from stiction.tables import Table
 
 
@@ -60,10 +61,43 @@ def test_markers_in_another_frame_are_refused_with_the_fix(marked):
         coordinates_from_markers(Markers("m.trc", time, subject.markers.names, z_up), subject)
 
 
+def test_files_with_another_axis_up_are_turned_by_the_commands(marked, tmp_path):
+    """Most laboratories have z up, OpenSim's models y: the axes found give the markers back."""
+    subject, time, _, seen = marked
+    z_up = seen @ np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]]).T
+    n, names = len(time), subject.markers.names
+    head = (f"50\t50\t{n}\t{len(names)}\tm\t50\t1\t{n}", "Frame#\tTime\t" + "\t\t\t".join(names))
+    axes = "\t\t" + "\t".join(f"{a}{k}" for k in range(1, len(names) + 1) for a in "XYZ")
+    rows = [
+        "\t".join([str(k + 1), f"{t:.4f}", *(f"{x:.9g}" for x in frame.ravel())])
+        for k, (t, frame) in enumerate(zip(time, z_up, strict=True))
+    ]
+    keys = "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigStart\tOrigN"
+    path = tmp_path / "m.trc"
+    text = ["PathFileType\t4\t(X/Y/Z)\tm.trc", keys, head[0], head[1], axes, "", *rows]
+    path.write_text("\n".join(text) + "\n")
+    found = trial.marker_axes_of(path, trial.TrialOptions(motion=path), subject)
+    assert found == "x,z,-y"
+    assert_allclose(read_markers(path, axes=found).position, seen, atol=1e-8)
+    asked = trial.TrialOptions(motion=path, marker_axes="y,z,x")
+    assert trial.marker_axes_of(path, asked, subject) == "y,z,x"
+
+
+def test_mirrored_and_unseen_markers_are_refused_as_such(marked):
+    """An axis turned round is what left and right swapped would be; who is never seen is absent."""
+    subject, time, _, seen = marked
+    names = subject.markers.names
+    assert axes_of_markers(Markers("m.c3d", time, names, seen), subject) is None
+    with pytest.raises(InputError, match="mirror image: left and right are swapped"):
+        fit_markers(Markers("m.c3d", time, names, seen * [1, 1, -1]), subject)
+    with pytest.raises(InputError, match=r"share at least four.*0 were ever seen"):
+        fit_markers(Markers("m.c3d", time, names, np.full_like(seen, np.nan)), subject)
+
+
 def test_markers_of_someone_else_are_refused(marked):
     subject, time, _, seen = marked
     other = tuple(f"x{i}" for i in range(len(subject.markers)))
-    with pytest.raises(InputError, match="share at least four marker names"):
+    with pytest.raises(InputError, match="share at least four names of markers"):
         coordinates_from_markers(Markers("m.trc", time, other, seen), subject)
     with pytest.raises(InputError, match="has no markers"):
         coordinates_from_markers(Markers("m.trc", time, other, seen), person())

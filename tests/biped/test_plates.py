@@ -54,6 +54,37 @@ def test_a_file_without_forces_is_refused(tmp_path):
         read_plates(write(tmp_path / "p.csv", ["knee", "hip"]))
 
 
+def external_loads(path, datafile, frame="ground"):
+    path.write_text(
+        '<OpenSimDocument Version="40000"><ExternalLoads><objects><ExternalForce name="right">'
+        "<isDisabled>false</isDisabled><applied_to_body>calcn_r</applied_to_body>"
+        f"<force_expressed_in_body>ground</force_expressed_in_body>"
+        f"<point_expressed_in_body>{frame}</point_expressed_in_body>"
+        "<force_identifier>ground_force_v</force_identifier>"
+        "<point_identifier>ground_force_p</point_identifier>"
+        f"</ExternalForce></objects><datafile>{datafile}</datafile></ExternalLoads>"
+        "</OpenSimDocument>"
+    )
+    return path
+
+
+@pytest.mark.parametrize("datafile", ["p.csv", r"C:\trials\ann\p.csv", "../elsewhere/p.csv"])
+def test_loads_are_found_beside_their_setup(tmp_path, datafile):
+    """Setups come from other machines: a path that is not there is tried beside the XML."""
+    names = [f"ground_force_{kind}{axis}" for kind in "vp" for axis in "xyz"]
+    write(tmp_path / "p.csv", names)
+    (plate,) = read_plates(external_loads(tmp_path / "loads.xml", datafile)).plates
+    assert plate.body == "calcn_r"
+    assert_allclose(plate.force[0], [1, 2, 3])
+    assert_allclose(plate.point[0], [4, 5, 6])
+
+
+def test_loads_in_the_frame_of_a_foot_are_refused(tmp_path):
+    write(tmp_path / "p.csv", [f"ground_force_{kind}{axis}" for kind in "vp" for axis in "xyz"])
+    with pytest.raises(InputError, match=r"`point_expressed_in_body` of 'right'.*'calcn_r'"):
+        read_plates(external_loads(tmp_path / "loads.xml", "p.csv", "calcn_r"))
+
+
 def test_axes_are_turned():
     plate = ForcePlate("p", np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0, 6.0]]))
     turned = in_axes(ForcePlates("p", np.zeros(1), (plate,)), "x,z,-y").plates[0]

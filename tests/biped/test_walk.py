@@ -12,12 +12,16 @@ from scipy.optimize import minimize, nnls
 
 import stiction
 from stiction.biped import (
+    FootLoads,
+    ground_reactions,
     human,
+    joint_loads,
     read_motion,
     read_plates,
     stairs_to_climb,
     subject_of_mechanism,
     walk_to_follow,
+    with_soles,
 )
 from stiction.biped.subject.coordinates import coordinates_of
 from stiction.biped.walk.footsteps import flat_if_small, plan_walk
@@ -26,7 +30,7 @@ from stiction.control.balance import nearest_in_hull
 from stiction.control.ground import push_of
 from stiction.mechanism import center_of_mass, load_mechanism, momentum, total_mass
 from stiction.scenes import scene
-from stiction.tables import read_table
+from stiction.tables import Table, read_table
 
 HERE = Path(stiction.__file__).parent
 RECORDING = HERE / "reproduce" / "walk"
@@ -127,6 +131,7 @@ def test_the_push_is_the_least_squares_one_within_cones():
         ("human-walk", {"solver.dt": 2e-3}),
         ("human-walk", {"solver.dt": 5e-4}),
         ("human-walk", {"mechanism.human.mass": 1.05 * MASS}),
+        ("human-walk", {"contact.solver": "lcp"}),
         ("human-platform", {}),
         ("human-platform-free", {}),
         ("human-platform-free", {"mechanism.human.platform": 80.0}),
@@ -144,7 +149,8 @@ def test_the_human_walks_and_does_not_fall(name, changes):
     force = np.asarray(run.force)
     tangential = np.linalg.norm(force[..., :2], axis=-1)
     assert np.all(tangential <= 0.7 * force[..., 2] + 1e-2)
-    assert np.nanmax(run.residual) < 1e-4  # [m/s]
+    if "contact.solver" not in changes:  # Lemke's method does not solve every landing
+        assert np.nanmax(run.residual) < 1e-4  # [m/s]
     # Of 100 J that move: of first order in the step across impacts.
     assert np.abs(run.ledger_error).max() < 0.5
     platform = changes.get("mechanism.human.platform", 300.0)
@@ -159,8 +165,9 @@ def test_the_human_walks_on_springs_too():
     """The first half-step on compliant contacts; adaptive steps close the ledger."""
     law = {"law": "compliant", "restitution": 0.1}
     changes = {f"contact.{k}": v for k, v in law.items()} | {"solver.rtol": 1e-5, "until": 1.7}
-    run = scene("human-walk").run({"samples": 341, **changes})
+    run = scene("human-walk").run({"samples": 3401, **changes})
     assert run.success, run.message
+    comes_back_from_its_motion(run, scene("human-walk").control)
     way = scene("human-walk").control.reference
     q = np.asarray(run.q)
     wanted = np.asarray(jax.vmap(way.coordinates.evaluate)(jnp.asarray(run.time)))
@@ -171,6 +178,63 @@ def test_the_human_walks_on_springs_too():
     heel = force[:, [n.startswith("left_heel") for n in run.contacts.names], 2].sum(axis=1)
     off = np.flatnonzero(heel > 0)
     assert np.diff(run.time[off]).max() > 0.3  # it was in the air, and struck again
+
+
+def comes_back_from_its_motion(run, control):
+    """Motion alone gives back the forces of the ground, motion and forces those of the joints.
+
+    Within 0.5 % of body weight and of each joint's peak, in nine frames of ten: heels on springs
+    strike faster than frames at 2 kHz can tell, and so do motors when feet touch or leave.
+    """
+    m, time = run.mechanism, np.asarray(run.time)
+    subject = with_soles(subject_of_mechanism(m), None, m)
+    names = tuple(c.name for c in subject.coordinates)
+    table = Table.recording("forward", time, names, np.asarray(run.q), degrees=False)
+    found = ground_reactions(table, subject)
+    assert np.isinf(found.motion.cutoff)  # it is smooth already
+    force, inner = np.asarray(run.force), slice(40, -40)
+    apart = (found.force - force.sum(axis=1))[inner] / subject.weight
+    assert np.sqrt(np.mean(apart**2, axis=0)).max() < 0.005
+    assert np.mean(np.abs(apart).max(axis=1) < 0.005) > 0.95
+    every = slice(40, -40, 10)
+    loads, at = loads_of_points(run, subject, every)
+    bodies = jax.tree.map(lambda x: x[every], found.bodies)
+    motion = found.motion
+    joints = joint_loads(subject, motion.q[every], motion.rate[every], bodies, loads)
+    states = (jnp.asarray(x)[every] for x in (time, run.q, run.v))
+    driven = np.asarray(jax.jit(jax.vmap(control.joint_forces))(*states))
+    for i in at:  # toes have an armature, which is no part of a body
+        theirs = driven[:, i - 1]
+        near = np.abs(joints.moment[:, i] - theirs) < 0.005 * np.abs(theirs).max()
+        assert near.mean() > 0.9, subject.coordinates[i].name
+
+
+def loads_of_points(run, subject, every):
+    """The forces of the contact points on feet and toes, and which joints are to be compared."""
+    model = mujoco.MjModel.from_xml_string(human(HEIGHT, MASS, sole="hinged"))
+    data = mujoco.MjData(model)
+    sites = [model.site(n).id for n in run.contacts.names]
+    places = []
+    for data.qpos in np.asarray(run.q)[every]:
+        mujoco.mj_kinematics(model, data)
+        places.append(data.site_xpos[sites].copy())
+    force = np.asarray(run.force)[every]
+    moment = np.cross(places, force)
+    carriers = [model.body(int(model.site_bodyid[i])).name for i in sites]
+    bodies = sorted(set(carriers))
+    sums = [
+        np.stack([x[:, [c == b for c in carriers]].sum(axis=1) for b in bodies], axis=1)
+        for x in (force, moment)
+    ]
+    known = np.ones(sums[0].shape[:2], bool)
+    on = tuple(subject.body(b) for b in bodies)
+    loads = FootLoads(tuple(bodies), on, sums[0], np.zeros_like(sums[0]), sums[1], known)
+    joints = [
+        i
+        for i, c in enumerate(subject.coordinates)
+        if c.name not in subject.base and "toe" not in c.name
+    ]
+    return loads, joints
 
 
 def nothing_pushes_from_outside(run, platform):

@@ -33,7 +33,7 @@ def test_standing_end_to_end(cli, tmp_path):
         "moments.png",
     } <= made
     page = (tmp_path / "out/report.html").read_text()
-    assert "vertical force [body weight]" in page  # charts on the player's clock
+    assert "load [body weight]" in page  # charts on the player's clock
 
 
 @pytest.mark.slow

@@ -41,6 +41,7 @@ from stiction.biped.subject.coordinates import read_motion as read_motion
 from stiction.biped.subject.marker_sets import with_marker_sets as with_marker_sets
 from stiction.biped.subject.markers import MarkerFit as MarkerFit
 from stiction.biped.subject.markers import Markers as Markers
+from stiction.biped.subject.markers import axes_of_markers as axes_of_markers
 from stiction.biped.subject.markers import fit_markers as fit_markers
 from stiction.biped.subject.markers import read_markers as read_markers
 from stiction.biped.subject.markers import read_weights as read_weights

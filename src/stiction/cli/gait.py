@@ -117,18 +117,19 @@ def _folder(options: trial.TrialOptions, output: Output, loads: str, draws: int)
 def _show(summary: dict[str, Any]) -> None:
     from stiction.biped import describe_filter
 
-    kind = "running" if summary["running"] else "walking"
     say(
-        f"{summary['subject']}, {summary['mass']:.4g} kg, {kind}: {summary['frames']} frames"
-        f" at {summary['rate']:.4g} Hz, low-pass: {describe_filter(summary)}",
+        f"{summary['subject']}, {summary['mass']:.4g} kg, {summary['kind']}:"
+        f" {summary['frames']} frames at {summary['rate']:.4g} Hz,"
+        f" low-pass: {describe_filter(summary)}",
         bold=True,
     )
     if summary["strides"]:
         show_table([_rounded(row) for row in summary["strides"]])
     else:
         say("No stride is whole: heel strike to heel strike of one foot, away from the ends.")
-    if summary["stances"]:
-        show_table([_rounded(row) for row in summary["stances"]])
+    for rows in (summary["stances"], summary["flights"]):
+        if rows:
+            show_table([_rounded(row) for row in rows])
     show_table([_spans(row) for row in summary["peaks"]])
     say(summary["residual"]["sentence"])
     for note in summary["notes"]:

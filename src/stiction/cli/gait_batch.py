@@ -119,7 +119,7 @@ def _earlier(place: Path, key: str) -> dict[str, Any] | None:
 def _numbers(summary: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "subject": summary["subject"],
-        "gait": "running" if summary["running"] else "walking",
+        "gait": summary["kind"],
         "usable": bool(summary["residual"]["usable"]),
         "residual force [%]": 100 * float(summary["residual"]["force_rms"]),
         "residual moment [%]": 100 * float(summary["residual"]["moment_rms"]),

@@ -1,6 +1,6 @@
 """What `grf` and `gait` share: the options of a trial, and the way from files to results."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,9 +118,13 @@ def ground_reactions_of(
     from stiction.tables import has_plates
 
     o = options
+    marker_axes = marker_axes_of(o.motion, o, subject)
     motion = read_motion(
-        o.motion, subject, marker_axes=o.marker_axes, weights=_weights(o), who=o.subject
+        o.motion, subject, marker_axes=marker_axes, weights=_weights(o), who=o.subject
     )
+    if marker_axes != o.marker_axes:
+        note = f"markers of '{o.motion.name}' were turned: --marker-axes {marker_axes}"
+        motion = replace(motion, notes=(*motion.notes, note))
     reactions = ground_reactions(
         motion.between(o.start, o.end),
         subject,
@@ -132,7 +136,7 @@ def ground_reactions_of(
     )
     plates, axes = o.plates, o.plate_axes
     if plates is None and has_plates(o.motion):  # in the frame of the markers beside them
-        plates, axes = o.motion, o.plate_axes or o.marker_axes
+        plates, axes = o.motion, o.plate_axes or marker_axes
     if plates is None:
         return reactions, None, None
     measured = measured_on_frames(read_plates(plates, axes=axes), reactions)
@@ -151,19 +155,27 @@ def read_subject(options: TrialOptions) -> "Subject":
     marked = o.motion.suffix.lower() in MARKERS
     own = bool(subject.markers)
     if marked and not own:
-        subject = with_marker_sets(
-            subject, read_markers(o.motion, axes=o.marker_axes, subject=o.subject).names
-        )
+        subject = with_marker_sets(subject, read_markers(o.motion, subject=o.subject).names)
     # A model with markers is somebody's already; the human is nobody's.
     static = o.static or (o.motion if marked and subject.markers and not own else None)
     if static is not None:
-        markers = read_markers(static, axes=o.marker_axes, subject=o.subject)
-        return scale_to_markers(
-            with_marker_sets(subject, markers.names), markers, mass=o.mass, weights=_weights(o)
-        ).subject
+        subject = with_marker_sets(subject, read_markers(static, subject=o.subject).names)
+        markers = read_markers(static, axes=marker_axes_of(static, o, subject), subject=o.subject)
+        return scale_to_markers(subject, markers, mass=o.mass, weights=_weights(o)).subject
     if o.mass is None:
         return subject
     return scaled_subject(subject, np.ones(len(subject.body_names)), o.mass)
+
+
+def marker_axes_of(path: Path, options: TrialOptions, subject: "Subject") -> str | None:
+    """How to turn the markers of a file: as asked for, or so that up is the model's."""
+    from stiction.biped import axes_of_markers, read_markers
+    from stiction.tables import MARKERS
+
+    if options.marker_axes is not None or path.suffix.lower() not in MARKERS:
+        return options.marker_axes
+    other = axes_of_markers(read_markers(path, subject=options.subject), subject)
+    return None if other is None else other[2]
 
 
 def _weights(options: TrialOptions) -> dict[str, float] | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from stiction.biped import Comparison, Gait, GroundReactions, describe_filter, side_of
+from stiction.biped import Comparison, Gait, GroundReactions, describe_filter
 from stiction.report import gait_figures, grf_figures
 from stiction.report.charts import Chart, Line, Panel
 from stiction.report.figures import add_figures
@@ -34,9 +34,12 @@ def write_gait(
     directory.netcdf("gait.nc", dataset)
     _write_tables(gait, summary, directory)
     report = Report(title)
-    names = gait_figures.joints_of_sheet(gait)
+    joints = gait_figures.joints_of_sheet(gait)
     with report.beside(animation(reactions, gait.loads)):
-        report.chart(moment_chart(gait, names), "They go with the motion; a click sets its time")
+        report.chart(
+            moment_chart(gait, joints),
+            "Loads of the feet, and joint moments in N m/kg; a click sets the motion's time",
+        )
     report.heading("Is the trial usable?")
     report.text(gait.residual.sentence)
     report.heading("In numbers")
@@ -45,25 +48,32 @@ def write_gait(
         report.heading("Strides")
         report.table(rounded(summary["strides"], 3))
     if gait.stance_rows:
-        report.heading("Stances of the run")
+        report.heading("Landings and flights")
         report.table(rounded(gait.stance_rows, 3))
+        report.table(rounded(summary["flights"], 3))
     if summary.get("events_in_file"):
         report.heading("Events marked in the file")
         report.table(rounded(summary["events_in_file"], 3))
     report.heading("Joints")
     report.table(rounded(summary["peaks"], 3))
     figures = {}
-    if gait.strides and names:
-        figures["cycles"] = (
-            gait_figures.joint_cycles(gait, names),
-            "Angle, moment and power over the gait cycle, from heel strike to heel strike; mean and"
-            " standard deviation of the strides, dotted: toe-off. Signs are the model's",
+    if gait.strides:
+        figures["forces"] = (
+            gait_figures.force_cycles(gait),
+            "Ground reactions over the gait cycle; mean and standard deviation of the strides",
         )
-    if names:
+    if gait.strides and joints:
+        figures["cycles"] = (
+            gait_figures.joint_cycles(gait, joints),
+            "Angle, moment and power over the gait cycle, from heel strike to heel strike; mean and"
+            " standard deviation of the strides, dotted: toe-off. What the titles name is drawn"
+            " upwards, whatever the model's signs; tables and files keep those",
+        )
+    if joints:
         wide = " Band: 95 % of the declared noise." if bands is not None else ""
         figures["moments"] = (
-            gait_figures.joint_moments(gait, names, bands),
-            f"Joint moments; shaded while the foot stands.{wide}",
+            gait_figures.joint_moments(gait, joints, bands),
+            f"Joint moments, signs as over the cycle; shaded while the foot stands.{wide}",
         )
     if reactions.feet:
         figures["feet"] = (
@@ -85,7 +95,7 @@ def write_gait(
     return directory.page(report)
 
 
-def moment_chart(gait: Gait, names: list[str]) -> Chart:
+def moment_chart(gait: Gait, joints: list[gait_figures.SheetJoint]) -> Chart:
     """Force of each foot and moments of the joints, on the clock of the player."""
     reactions, subject = gait.reactions, gait.reactions.subject
     panels = []
@@ -93,15 +103,14 @@ def moment_chart(gait: Gait, names: list[str]) -> Chart:
         up = np.nan_to_num(gait.loads.force) @ reactions.axes.up / subject.weight
         named = zip(gait.loads.feet, up.T, strict=True)
         lines = [Line(foot, y, color=_SIDES.get(foot)) for foot, y in named]
-        panels.append(Panel("vertical force [body weight]", lines))
-    for name in names:
-        lines = [
-            Line(side, gait.joints.moment[:, i] / subject.mass, color=_SIDES[side])
-            for i in gait.coordinates
-            for side in _SIDES
-            if side_of(subject.coordinates[i].name) == (side, name)
-        ]
-        panels.append(Panel(f"{name.replace('_', ' ')} [N m/kg]", lines))
+        panels.append(Panel("load [body weight]", lines))
+    for joint in joints:
+        lines = []
+        for side, color in _SIDES.items():
+            if (found := gait_figures.bends(gait, joint, side)) is not None:
+                moment = gait.joints.moment[:, gait.coordinates[found[0]]]
+                lines.append(Line(side, -found[1] * moment / subject.mass, color=color))
+        panels.append(Panel(f"{joint.title} {joint.moment}", lines))
     return Chart(reactions.time, panels)
 
 
@@ -149,7 +158,7 @@ def _numbers(gait: Gait, summary: dict[str, Any]) -> list[dict[str, str]]:
         "subject": f"{summary['subject']}, {summary['mass']:.5g} kg",
         "recording": f"{summary['start']:.4g} to {summary['end']:.4g} s,"
         f" {summary['frames']} frames at {summary['rate']:.4g} Hz",
-        "gait": "running" if gait.running else "walking",
+        "gait": gait.kind,
         "low-pass": describe_filter(summary),
         "frames in which plates give the load": ", ".join(parts) or "no feet are known",
         "whole strides": str(len(gait.strides)),

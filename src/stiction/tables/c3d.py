@@ -76,7 +76,7 @@ def read_c3d_events(path: Path) -> list[tuple[float, str]]:
 
 
 def read_c3d_plates(path: Path) -> Table:
-    """What force plates exert on the person, in the laboratory's axes.
+    """What the person exerts on force plates, in the laboratory's axes.
 
     Of plate k the columns are `plate k force_vx` [N], `plate k force_px` [m], the centre of
     pressure, and `plate k torque_x` [N·m], the moment there, and so on for y and z.
@@ -99,7 +99,7 @@ def read_c3d_plates(path: Path) -> Table:
 
 
 def _plate(file, group, k: int, path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Force on the person, centre of pressure, and moment there, each of shape (3, n)."""
+    """Force on the plate, centre of pressure, and moment there, each of shape (3, n)."""
     kind = int(_of_plate(group, "TYPE", k, path))
     if kind not in _CHANNELS:
         raise InputError(

@@ -42,7 +42,7 @@ class FootLoads:
     Attributes:
         feet: Names of the feet.
         bodies: The body of each foot that it acts on.
-        force: On the foot [N], shape (n, n_feet, 3).
+        force: On the foot [N], shape (n, n_feet, 3); nan where nothing is known of it.
         point: Centre of pressure [m]; nan while the foot bears nothing.
         moment: At that point [N·m], mostly the free moment about the vertical.
         measured: Whether a plate said it, by frame and foot; otherwise the motion did.
@@ -55,10 +55,15 @@ class FootLoads:
     moment: np.ndarray
     measured: np.ndarray
 
+    @property
+    def known(self) -> np.ndarray:
+        """Whether a foot's load is known, by frame and foot."""
+        return np.asarray(np.isfinite(self.force).all(axis=-1))
+
 
 @dataclass(frozen=True)
 class JointLoads:
-    """What the joints do. By frame; world axes.
+    """What the joints do. By frame; world axes. Joints above a foot of unknown load are nan.
 
     Attributes:
         moment: Generalised force of each coordinate [N·m of angles, N of lengths], (n, nq).
@@ -93,8 +98,12 @@ def joint_loads(
     """
     P, Q = _work(subject.bodies, motion, loads)
     frames = jax.device_put([padded(x) for x in (q, P, Q)])
-    tau = np.asarray(_pulled_back(subject.bodies.poses, *frames))[: len(q)]
+    tau = np.array(_pulled_back(subject.bodies.poses, *frames))[: len(q)]
     force, about_origin = _wrenches(motion.pose, P, Q)
+    for foot, unknown in zip(loads.bodies, ~loads.known.T, strict=True):
+        if unknown.any():  # felt by all that carries the foot, and by nothing else
+            force[unknown, foot] = about_origin[unknown, foot] = np.nan
+            tau[np.ix_(unknown, _moving(subject, q[0], foot))] = np.nan
     for body in range(len(subject.parents) - 1, 0, -1):  # from the limbs to the base
         force[:, subject.parents[body]] += force[:, body]
         about_origin[:, subject.parents[body]] += about_origin[:, body]
@@ -137,7 +146,7 @@ def _work(
     J = second_moment(I) + m[:, None, None] * c[:, :, None] * c[:, None, :]
     Q = lifted[..., None] * c[None, :, None, :] + R_acceleration @ J
     for k, body in enumerate(loads.bodies):
-        f, n = loads.force[:, k], loads.moment[:, k]
+        f, n = np.nan_to_num(loads.force[:, k]), np.nan_to_num(loads.moment[:, k])
         R, p = motion.pose.rotation[:, body], motion.pose.position[:, body]
         arm = np.nan_to_num(loads.point[:, k] - p)
         P[:, body] -= f
@@ -145,6 +154,15 @@ def _work(
         Q[:, body] -= f[:, :, None] * np.einsum("nji,nj->ni", R, arm)[:, None, :]
         Q[:, body] -= np.cross(n[:, None, :], np.swapaxes(R, 1, 2)).swapaxes(1, 2) / 2
     return P, Q
+
+
+def _moving(subject: Subject, q: np.ndarray, body: int) -> np.ndarray:
+    """Which coordinates move a body: those in which any work on it is felt."""
+    rng = np.random.default_rng(0)
+    P, Q = np.zeros((1, len(subject.parents), 3)), np.zeros((1, len(subject.parents), 3, 3))
+    P[0, body], Q[0, body] = rng.standard_normal(3), rng.standard_normal((3, 3))
+    frames = jax.device_put([padded(x) for x in (q[None], P, Q)])
+    return np.asarray(_pulled_back(subject.bodies.poses, *frames))[0] != 0
 
 
 @eqx.filter_jit

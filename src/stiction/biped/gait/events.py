@@ -2,7 +2,8 @@
 
 A stance is a stretch in which a foot bears more than `threshold`; its ends are where the load
 crosses it, between frames. Shorter pauses than `_PAUSE` do not end a stance, shorter stances than
-`_SHORT` are none. A stance that is cut off by the record has only one event.
+`_SHORT` are none. A stance that is cut off by the record, or by frames in which nothing is known of
+the foot, has only one event.
 """
 
 import itertools
@@ -16,7 +17,6 @@ from stiction.biped.gait.dynamics import FootLoads
 from stiction.tables import intervals
 
 _PAUSE, _SHORT = 0.04, 0.08  # s
-FLIGHT = 0.02  # of the time in the air: it is a run
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class FootStance:
 
     Attributes:
         foot: Which.
-        strike: When it landed [s]; nan where the record begins in the stance.
-        off: When it left [s]; nan where the record ends in the stance.
+        strike: When it landed [s]; nan where the record begins in the stance, or knows not.
+        off: When it left [s]; nan where the record ends in the stance, or knows not.
     """
 
     foot: str
@@ -45,24 +45,27 @@ def find_stances(time: np.ndarray, loads: FootLoads, up: np.ndarray, threshold: 
     """
     found = []
     for k, foot in enumerate(loads.feet):
-        load = np.nan_to_num(loads.force[:, k] @ up)
+        load = loads.force[:, k] @ up
         spans = intervals(load > threshold)
         merged: list[list[int]] = []
         for first, after in spans:
-            if merged and time[first] - time[merged[-1][1] - 1] < _PAUSE:
+            last = merged[-1][1] if merged else 0
+            pause = time[first] - time[last - 1] < _PAUSE and np.isfinite(load[last:first]).all()
+            if merged and pause:
                 merged[-1][1] = after
             else:
                 merged.append([first, after])
         for first, after in merged:
-            strike = _crossing(time, load, first - 1, threshold) if first else np.nan
-            off = _crossing(time, load, after - 1, threshold) if after < len(time) else np.nan
+            strike = crossing(time, load, first - 1, threshold) if first else np.nan
+            off = crossing(time, load, after - 1, threshold) if after < len(time) else np.nan
             whole = np.isfinite(strike) and np.isfinite(off)
             if not whole or off - strike > _SHORT:
                 found.append((time[first], FootStance(foot, strike, off)))
     return [stance for _, stance in sorted(found, key=lambda x: x[0])]
 
 
-def _crossing(time: np.ndarray, load: np.ndarray, k: int, level: float) -> float:
+def crossing(time: np.ndarray, load: np.ndarray, k: int, level: float) -> float:
+    """When the load crosses the level between frames k and k + 1; nan if one is not known."""
     part = (level - load[k]) / (load[k + 1] - load[k])
     return float(time[k] + part * (time[k + 1] - time[k]))
 
@@ -146,7 +149,7 @@ def spatiotemporal(
             "stance [%]": (s.off - s.start) / duration * 100,
             "swing [%]": (s.end - s.off) / duration * 100,
         }
-        double = 0.0
+        double = np.nan if np.isnan(s.opposite_strike) else 0.0  # in a run none leaves before it
         if np.isfinite(s.opposite_off) and np.isfinite(s.opposite_strike):
             double = (s.opposite_off - s.start) + max(s.off - s.opposite_strike, 0.0)
         row["double support [%]"] = double / duration * 100
@@ -181,56 +184,3 @@ def summarize_strides(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             row["asymmetry [%]"] = 200 * abs(a - b) / (abs(a) + abs(b)) if a or b else 0.0
         table.append(row)
     return table
-
-
-def running_table(
-    stances: list[FootStance],
-    time: np.ndarray,
-    loads: FootLoads,
-    height: np.ndarray,
-    up: np.ndarray,
-    weight: float,
-) -> list[dict[str, Any]]:
-    r"""A row for each whole stance: peaks, loading rate, stiffness, and the flight after it.
-
-    Impact peak: the first local maximum of the vertical load in the first third of stance. Loading
-    rate: mean slope from 20 to 80 % of the way to it ([Milner2006]), or to 13 % of stance where
-    there is none. Vertical stiffness: largest load over the fall of the centre of mass,
-    $k = F_\max / \Delta y$ ([McMahon1987]).
-
-    Args:
-        stances: Of all feet.
-        time: Of the frames [s].
-        loads: What the feet bear.
-        height: Of the centre of mass [m].
-        up: Unit vector.
-        weight: Of the body [N].
-    """
-    rows = []
-    whole = [s for s in stances if np.isfinite(s.strike) and np.isfinite(s.off)]
-    for s in whole:
-        k = loads.feet.index(s.foot)
-        inside = (time >= s.strike) & (time <= s.off)
-        load, t = loads.force[inside, k] @ up, time[inside] - s.strike
-        if len(t) < 8:
-            continue
-        early = np.flatnonzero((load[1:-1] > load[:-2]) & (load[1:-1] >= load[2:])) + 1
-        early = early[t[early] < (s.off - s.strike) / 3]
-        until = t[early[0]] if len(early) else 0.13 * (s.off - s.strike)
-        ramp = [float(np.interp(x * until, t, load)) for x in (0.2, 0.8)]
-        fall = np.interp(s.strike, time, height) - height[inside].min()
-        after = [x.strike for x in stances if x.strike > s.off]
-        rows.append(
-            {
-                "foot": s.foot,
-                "from [s]": s.strike,
-                "contact time [s]": s.off - s.strike,
-                "impact peak [BW]": float(load[early[0]]) / weight if len(early) else np.nan,
-                "active peak [BW]": float(load.max()) / weight,
-                "loading rate [BW/s]": (ramp[1] - ramp[0]) / (0.6 * until) / weight,
-                "fall of the centre of mass [m]": float(fall),
-                "vertical stiffness [kN/m]": float(load.max() / fall / 1e3) if fall > 0 else np.nan,
-                "flight after [s]": min(after) - s.off if after else np.nan,
-            }
-        )
-    return rows

@@ -24,7 +24,7 @@ def summarize_gait(
     """
     loads = gait.loads
     return summarize(gait.reactions, comparison) | {
-        "running": gait.running,
+        "kind": gait.kind,
         "events": [
             {"foot": s.foot, "event": word, "time": t}
             for s in gait.stances
@@ -34,6 +34,10 @@ def summarize_gait(
         "strides": gait.summary_rows,
         "every_stride": gait.stride_rows,
         "stances": gait.stance_rows,
+        "flights": [
+            {"from [s]": f.start, "flight [s]": f.end - f.start, "rise [m]": f.rise}
+            for f in gait.flights
+        ],
         "peaks": joint_peaks(gait, bands),
         "residual": gait.residual.to_dict(),
         "loads_from_plates": {
@@ -60,18 +64,18 @@ def joint_peaks(gait: Gait, bands: np.ndarray | None = None) -> list[dict[str, A
             unit = 180 / np.pi if coordinate.rotational else 1.0
             angle = unit * gait.reactions.motion.q[settled, i]
             moment, power = (x[settled, i] / subject.mass for x in (joints.moment, joints.power))
-        if np.abs(moment).max() < _SMALL:
+        if not np.nanmax(np.abs(moment), initial=0.0) >= _SMALL:
             continue
         row: dict[str, Any] = {
             "joint": coordinate.name,
             "angle from [deg]": float(angle.min()),
             "to [deg]": float(angle.max()),
-            "moment from [N m/kg]": float(moment.min()),
-            "to [N m/kg]": float(moment.max()),
-            "power from [W/kg]": float(power.min()),
-            "to [W/kg]": float(power.max()),
+            "moment from [N m/kg]": float(np.nanmin(moment)),
+            "to [N m/kg]": float(np.nanmax(moment)),
+            "power from [W/kg]": float(np.nanmin(power)),
+            "to [W/kg]": float(np.nanmax(power)),
         }
         if bands is not None:
-            row["moment +- [N m/kg]"] = float(bands[settled, i].mean() / subject.mass)
+            row["moment +- [N m/kg]"] = float(np.nanmean(bands[settled, i]) / subject.mass)
         rows.append(row)
     return rows

@@ -13,15 +13,14 @@ import numpy as np
 from stiction.biped.gait.cycles import PERCENT, Cycles, make_cycles
 from stiction.biped.gait.dynamics import FootLoads, JointLoads, joint_loads
 from stiction.biped.gait.events import (
-    FLIGHT,
     FootStance,
     GaitStride,
     find_stances,
     find_strides,
-    running_table,
     spatiotemporal,
     summarize_strides,
 )
+from stiction.biped.gait.flight import Flight, find_flights, kind_of_gait, landing_table
 from stiction.biped.gait.loads import foot_loads
 from stiction.biped.gait.residual import ResidualReport, report_residual
 from stiction.biped.grf.measured import TOUCHED, Measured
@@ -46,9 +45,10 @@ class Gait:
         stances: Every foot's, in order.
         strides: The whole ones.
         cycles: By foot.
-        running: Whether there are flights.
+        flights: Between stances; of runs and jumps.
+        kind: "walking", "running", "jumping" or "standing".
         stride_rows: Times, lengths and phases, a row a stride.
-        stance_rows: Peaks and stiffness, a row a stance; of runs alone.
+        stance_rows: Peaks and stiffness, a row a stance; of runs and jumps alone.
         residual: Whether motion and loads agree.
     """
 
@@ -59,7 +59,8 @@ class Gait:
     stances: list[FootStance]
     strides: list[GaitStride]
     cycles: tuple[Cycles, ...]
-    running: bool
+    flights: list[Flight]
+    kind: str
     stride_rows: list[dict[str, Any]]
     stance_rows: list[dict[str, Any]]
     residual: ResidualReport
@@ -130,10 +131,14 @@ def analyze(
     stances = find_stances(time, acting, up, threshold)
     whole = time[motion.settled]
     strides = [
-        s for s in find_strides(stances, acting.feet) if s.start >= whole[0] and s.end <= whole[-1]
+        s
+        for s in find_strides(stances, acting.feet)
+        if s.start >= whole[0] and s.end <= whole[-1] and _known_all_through(s, time, acting)
     ]
-    apart = ~(np.nan_to_num(acting.force) @ up > threshold).any(axis=1)
-    running = bool(acting.feet) and len(stances) > 1 and float(apart.mean()) > FLIGHT
+    height = reactions.center @ up
+    flights = find_flights(time, acting, height, up, threshold)
+    kind = kind_of_gait(time, acting, stances, flights, up, threshold)
+    flying = kind in ("running", "jumping")
     speed = float(
         np.mean((reactions.total.center_velocity - reactions.touch.support_velocity) @ axes.forward)
     )
@@ -145,10 +150,11 @@ def analyze(
         stances=stances,
         strides=strides,
         cycles=_cycles(reactions, acting, joints, strides),
-        running=running,
+        flights=flights if flying else [],
+        kind=kind,
         stride_rows=spatiotemporal(strides, time, _heels(reactions), speed, axes),
-        stance_rows=running_table(stances, time, acting, reactions.center @ up, up, subject.weight)
-        if running
+        stance_rows=landing_table(stances, flights, time, acting, height, up, subject.weight)
+        if flying
         else [],
         residual=report_residual(
             joints,
@@ -158,6 +164,11 @@ def analyze(
             axes.left if reactions.planar else None,
         ),
     )
+
+
+def _known_all_through(stride: GaitStride, time: np.ndarray, acting: FootLoads) -> bool:
+    inside = (time >= stride.start) & (time <= stride.end)
+    return bool(acting.known[inside, acting.feet.index(stride.foot)].all())
 
 
 def _cycles(

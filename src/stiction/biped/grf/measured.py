@@ -91,13 +91,12 @@ def measured_on_frames(plates: ForcePlates, reactions: GroundReactions) -> Measu
             f"the centre of pressure of {', '.join(repr(n) for n in far)} is nowhere near the feet:"
             " it is in another frame and was not compared"
         )
-    known = _known(load, reactions, frames)
-    complete = total @ up > 0.6 * (reactions.force[frames] @ up)
-    complete |= known.all(axis=1) if known.size else False
-    shared = complete & ~known.all(axis=1)
+    known, shared = _known(load, reactions, frames)
     if shared.any():
         notes.append("both feet stood on one plate: their forces are compared in total only")
-        known &= ~shared[:, None]
+    complete = known.all(axis=1) | shared
+    if not reactions.feet:
+        complete = total @ up > 0.6 * (reactions.force[frames] @ up)
     if not complete.all():
         notes.append("some steps were beside the plates and are not compared")
     notes += _weights(total[complete] @ up, reactions.force[frames][complete] @ up, reactions)
@@ -135,7 +134,8 @@ def _pushing_up(plates: ForcePlates, reactions: GroundReactions) -> tuple[ForceP
             for p in plates.plates
         )
         note = f"'{plates.source}' holds the forces on the plates: their signs were turned round"
-        return replace(plates, plates=turned), [note]
+        as_ever = plates.source.lower().endswith(".c3d")  # by the format's definition
+        return replace(plates, plates=turned), [] if as_ever else [note]
     theirs, vertical, axes = axes_that_turn(up, mean)
     raise InputError(
         f"`{plates.source}` pushes along {theirs}, but up is {vertical} in the model: the plates"
@@ -246,19 +246,34 @@ def _named(plate: ForcePlate, reactions: GroundReactions) -> int | None:
     return None
 
 
-def _known(load: np.ndarray, reactions: GroundReactions, frames: slice) -> np.ndarray:
-    """False through every computed stance in which the plates felt nothing."""
-    known = np.ones(load.shape, bool)
-    if not reactions.feet:
-        return known
+def _known(
+    load: np.ndarray, reactions: GroundReactions, frames: slice
+) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each foot was measured, stance by stance, and the frames of two feet on one plate.
+
+    A stance in which the plates felt nothing was beside them, or on the plate of another foot: then
+    that one's load is nearer to what both bear than to its own.
+    """
+    known, shared = np.ones(load.shape, bool), np.zeros(len(load), bool)
     weight = reactions.subject.weight
     computed = reactions.shares.foot_force[frames] @ reactions.axes.up
-    for foot in range(load.shape[1]):
-        for first, after in intervals(computed[:, foot] > TOUCHED):
+    stances = [intervals(column > 0.0) for column in computed.T]
+    for foot, own in enumerate(stances):
+        for first, after in own:
             part = slice(first, after)
-            if computed[part, foot].max() > 0.3 * weight and load[part, foot].max() < 0.1 * weight:
-                known[part, foot] = False
-    return known
+            if computed[part, foot].max() < 0.3 * weight or load[part, foot].max() > 0.1 * weight:
+                continue
+            known[max(first - 1, 0) : after + 1, foot] = False  # plates are means over a frame
+            for other in range(len(stances)):
+                if other == foot:
+                    continue
+                for start, end in stances[other]:
+                    both = slice(max(first, start), max(first, start, min(after, end)))
+                    felt, his, mine = load[both, other], computed[both, other], computed[both, foot]
+                    if np.sum((felt - his - mine) ** 2) < np.sum((felt - his) ** 2):
+                        known[start:end, other] = False
+                        shared[both] = True
+    return known, shared
 
 
 def _weights(measured: np.ndarray, computed: np.ndarray, reactions: GroundReactions) -> list[str]:

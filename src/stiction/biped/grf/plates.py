@@ -112,6 +112,13 @@ def _read_external_loads(path: Path) -> ForcePlates:
     for e in document.objects(loads, "ExternalLoads") or list(loads.iter("ExternalForce")):
         if not document.flag(e, "appliesForce", True) or document.flag(e, "isDisabled"):
             continue
+        for tag in ("force_expressed_in_body", "point_expressed_in_body"):
+            frame = document.text(e, tag)
+            if frame.rpartition("/")[2] not in ("", "ground"):
+                raise InputError(
+                    f"`{tag}` of '{document.name_of(e)}' in `{path}` must be ground, got '{frame}';"
+                    " export the loads in the laboratory's frame"
+                )
         force, point, torque = (
             _columns(table, document.text(e, tag))
             for tag in ("force_identifier", "point_identifier", "torque_identifier")

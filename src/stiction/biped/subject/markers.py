@@ -152,7 +152,11 @@ def fit_markers(
     """
     ours, seen, w = shared_markers(markers, subject, weights)
     model = subject.markers
-    _refuse_other_axes(seen, ours, markers, subject)
+    if (other := axes_of_markers(markers, subject)) is not None:
+        raise InputError(
+            f"markers of `{markers.source}` have up along {other[0]}, the model along {other[1]}:"
+            f" they are in another frame; add --marker-axes {other[2]}"
+        )
     visible = np.isfinite(seen).all(axis=-1)
     begin = int(np.argmax(visible.sum(axis=1)))
     starts = subject.defaults[None] if subject.base == () else _starts(subject)
@@ -172,12 +176,17 @@ def fit_markers(
     pose = subject.poses(q)
     error = np.linalg.norm(carried(pose, model.bodies[ours], model.position[ours]) - seen, axis=-1)
     frame = np.sqrt(np.nanmean(np.where(visible & (w > 0), error, np.nan) ** 2, axis=1))
-    if np.median(frame) > worst:
+    if np.nanmedian(frame) > worst:
+        farthest = model.names[ours[int(np.argmax(np.nanmean(error, axis=0)))]]
+        why = (
+            "they are a mirror image: left and right are swapped, or one axis is turned round"
+            if _turn_of(seen, ours, subject)[1]
+            else "is it this subject's model, are two names swapped (the worst is"
+            f" '{farthest}'), and are the axes the model's (--marker-axes)?"
+        )
         raise InputError(
-            f"markers of `{markers.source}` fit '{subject.name}' to {np.median(frame) * 1e3:.0f} mm"
-            " only: is it this subject's model, are two names swapped (the worst is"
-            f" '{model.names[ours[int(np.argmax(np.nanmean(error, axis=0)))]]}'), and are the axes"
-            " the model's (--marker-axes)?"
+            f"markers of `{markers.source}` fit '{subject.name}' to"
+            f" {np.nanmedian(frame) * 1e3:.0f} mm only: {why}"
         )
     names = tuple(model.names[i] for i in ours)
     return MarkerFit(q, error, names, _fit_notes(frame, error, names, q, subject))
@@ -193,12 +202,15 @@ def shared_markers(
             f"'{subject.name}' has no markers; give joint angles, or a model with some"
         )
     weights = weights or {}
-    common = [n for n in model.names if n in markers.names]
+    once = np.asarray(np.isfinite(markers.position).all(axis=-1).any(axis=0))
+    there = [n for k, n in enumerate(markers.names) if once[k]]
+    common = [n for n in model.names if n in there]
     if sum(weights.get(n, 1.0) > 0 for n in common) < 4:
         raise InputError(
-            f"`{markers.source}` and '{subject.name}' must share at least four marker names with a"
-            f" weight, they share {len(common)} names; the model's are"
+            f"`{markers.source}` and '{subject.name}' must share at least four names of markers"
+            f" that were seen and have a weight, they share {len(common)}; the model's are"
             f" {', '.join(model.names[:8])} …, the file's {', '.join(markers.names[:8])} …"
+            f" ({len(there)} were ever seen)"
         )
     ours = [model.names.index(n) for n in common]
     seen = markers.position[:, [markers.names.index(n) for n in common]]
@@ -333,21 +345,26 @@ def _changed(q: np.ndarray, i: int, by: float) -> np.ndarray:
     return changed
 
 
-def _refuse_other_axes(seen, ours, markers: Markers, subject: Subject) -> None:
-    """Fit the default pose to the first whole frame by a turn; it must leave up where it is."""
+def axes_of_markers(markers: Markers, subject: Subject) -> tuple[str, str, str] | None:
+    """How to turn markers whose up is not the model's; none if it is.
+
+    Returns:
+        The markers' axis that is up, the model's, and axes for `read_markers` such as "x,z,-y".
+    """
+    ours, seen, _ = shared_markers(markers, subject, None)
+    turn, _ = _turn_of(seen, ours, subject)
+    up = turn @ subject.up
+    return None if up @ subject.up > 0.7 else axes_that_turn(subject.up, up)
+
+
+def _turn_of(seen, ours, subject: Subject) -> tuple[np.ndarray, bool]:
+    """The turn of the default pose that is nearest to the fullest frame; if a mirror is nearer."""
     model, pose = subject.markers, subject.poses(subject.defaults[None])
     x = carried(pose, model.bodies[ours], model.position[ours])[0]
     frame = seen[int(np.argmax(np.isfinite(seen).all(axis=-1).sum(axis=1)))]
     good = np.isfinite(frame).all(axis=-1)
     a, b = x[good] - x[good].mean(0), frame[good] - frame[good].mean(0)
     U, _, V = np.linalg.svd(a.T @ b)
-    flip = np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ V))])
-    turn = (U @ flip @ V).T  # takes the model's directions to the measured ones
-    up = turn @ subject.up
-    if up @ subject.up > 0.7:
-        return
-    theirs, ours_up, axes = axes_that_turn(subject.up, up)
-    raise InputError(
-        f"markers of `{markers.source}` have up along {theirs}, the model along {ours_up}: they"
-        f" are in another frame; add --marker-axes {axes}"
-    )
+    hand = np.sign(np.linalg.det(U @ V))
+    # Takes the model's directions to the measured ones.
+    return (U @ np.diag([1.0, 1.0, hand]) @ V).T, bool(hand < 0)
