@@ -192,7 +192,8 @@ def _energy_of_slips(run: Outcome, times: list[float]):
         after = np.stack([slip, np.full_like(slip, -before[1])], axis=1)
         push = np.linalg.solve(W, (after - before).T).T
         gained = np.sum(push * (after + before), axis=1) / 2
-        mu = np.abs(push[:, 0]) / push[:, 1]
+        pushes = push[:, 1] > 0
+        mu = np.where(pushes, np.abs(push[:, 0]) / np.where(pushes, push[:, 1], 1.0), np.inf)
         axis.plot(slip, gained, color="0.6", lw=1, label="any slip")
         axis.plot(slip, np.where(mu <= 0.74, gained, np.nan), lw=2, label="within μ_s")
         axis.plot(slip, np.where(mu <= 0.57, gained, np.nan), lw=2, label="within μ_d")
