@@ -14,7 +14,7 @@ The problem is not convex, but it is so only through the jump of μ between stic
 v_s is tiny: a contact either sticks (cost 0, static cone) or slides (cost at least (μ_s - μ_min)²,
 dynamic cone). For each choice of who sticks what is left is convex (`cone_program`), and the
 cheapest choice that can be had is the optimum. All choices are tried for up to six contacts; for
-more, a choice is found that no one or two contacts can better by changing sides.
+more, a choice that no single contact can better by changing sides is found.
 """
 
 import itertools
@@ -40,7 +40,7 @@ from stiction.laws import stribeck_coefficient
 _STUCK = 1e-6  # slower than this part of the slip before, a contact that was to stick does [-]
 _WEIGHT = 1e6  # of the slip of contacts that are to stick; what is left of it is then taken away
 _FIXED_POINT = 3  # rounds in which μ(|u_t⁺|) and the slip are brought together
-_MAX_CHOICES = 64  # beyond this many, choices are found by changing one or two contacts at a time
+_MAX_CHOICES = 64  # beyond this many, choices are found by changing one contact at a time
 _ROUNDING = 1e-10
 
 
@@ -187,7 +187,7 @@ def _cheapest_choice(
         best = jnp.argmin(cost)
         return p[best], within & jnp.isfinite(cost[best])
     # Many contacts: begin with nobody sticking, and with those that come to rest in static cones;
-    # then let one or two contacts at a time change sides as long as that is cheaper.
+    # then let one contact at a time change sides as long as that is cheaper.
     p = least_slip(maps, problem.mu_static, jnp.ones(n, start.dtype), room, start)
     speed = jnp.sqrt(jnp.sum(maps.slip(p).reshape(n, k) ** 2, axis=1))
     first = jnp.stack([jnp.zeros(n, bool), speed <= _STUCK * before])
@@ -197,12 +197,9 @@ def _cheapest_choice(
         best = jnp.argmin(cost)
         return choices[best], p[best], cost[best]
 
-    one = np.eye(n, dtype=bool)
-    changes = jnp.asarray(np.concatenate([one, [a | b for a, b in itertools.combinations(one, 2)]]))
-
-    def change(state: tuple[Array, Array, Scalar, Array]) -> tuple[Array, Array, Scalar, Array]:
+    def change_one(state: tuple[Array, Array, Scalar, Array]) -> tuple[Array, Array, Scalar, Array]:
         sticks, p, cost, _ = state
-        new = cheapest(sticks[None] ^ changes)
+        new = cheapest(sticks[None] ^ jnp.eye(n, dtype=bool))
         better = new[2] < cost - _ROUNDING
         sticks, p, cost = (
             jnp.where(better, a, b) for a, b in zip(new, (sticks, p, cost), strict=True)
@@ -210,7 +207,7 @@ def _cheapest_choice(
         return sticks, p, cost, better
 
     state = (*cheapest(first), jnp.asarray(True))
-    _, p, cost, _ = jax.lax.while_loop(lambda s: s[3], change, state)
+    _, p, cost, _ = jax.lax.while_loop(lambda s: s[3], change_one, state)
     return p, within & jnp.isfinite(cost)
 
 
