@@ -2,6 +2,7 @@
 
 import itertools
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -35,6 +36,7 @@ def test_verdicts_are_the_listed_ones(group):
             wrong.append((entry.item, "mechanics", failed))
         if made.verdict != "not reproduced" and not (made.data or made.table):
             wrong.append((entry.item, "no data", failed))
+        plt.close("all")  # a chapter has many figures
     assert not wrong
 
 

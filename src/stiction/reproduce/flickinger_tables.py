@@ -26,6 +26,7 @@ from stiction.reproduce.flickinger_runs import (
 from stiction.reproduce.registry import Reproduction, check_below, check_close, stated
 from stiction.scenes import Scene, scene
 from stiction.scenes.run import build_solver
+from stiction.surfaces import Contacts
 
 ROUNDING = 1e-6  # relative: units are converted to seven digits
 FREE = partial(pendulum, 1.0, NO_CONTROL)
@@ -64,9 +65,21 @@ def _integrator(s: Scene, step: float, absolute: float, relative: float) -> list
     ]
 
 
+def _law(s: Scene, name: str) -> float:
+    """A number of the contact law, the same for all contacts."""
+    return float(getattr(s.scenario.contact, name))
+
+
+def _touching(s: Scene) -> Contacts:
+    assert isinstance(s.contacts, Contacts)
+    return s.contacts
+
+
 def _friction(s: Scene, static: float, dynamic: float) -> list[Printed]:
-    law = s.scenario.contact
-    return [Printed("μ_s", static, law.mu_static), Printed("μ_d", dynamic, law.mu_dynamic)]
+    return [
+        Printed("μ_s", static, _law(s, "mu_static")),
+        Printed("μ_d", dynamic, _law(s, "mu_dynamic")),
+    ]
 
 
 def _masses(s: Scene) -> dict[str, float]:
@@ -88,12 +101,12 @@ def _apart(s: Scene, first: str, second: str) -> float:
 @item("Table 2.1", of=FREE)
 def table_2_1(run: Outcome) -> Reproduction:
     s = run.trajectory.scene
-    masses, law = _masses(s), s.scenario.contact
+    masses = _masses(s)
     bar = s.mechanism.tree.body_names.index("bar_b")
     inertia = np.sort(np.linalg.eigvalsh(np.asarray(s.mechanism.bodies.inertia)[bar]))
     # Of a box: I_i = m (sum of squares of the other two edges) / 12.
     edges = np.sqrt(6 * (inertia.sum() - 2 * inertia) / masses["bar_b"])
-    tip = float(np.linalg.norm(np.asarray(s.contacts.point_plane.point)[0]))
+    tip = float(np.linalg.norm(np.asarray(_touching(s).point_plane.point)[0]))
     return _beside([
         *_friction(s, 0.74, 0.57),
         Printed("L1 [m]", 1.0, _apart(s, "bar_a", "bar_b")),
@@ -105,8 +118,8 @@ def table_2_1(run: Outcome) -> Reproduction:
         Printed("ρ [kg/m³]", 8080.0, float(masses["bar_b"] / np.prod(edges))),
         Printed("M_A [kg]", 4.04, masses["bar_a"]),
         Printed("M_B [kg]", 4.04, masses["bar_b"]),
-        Printed("v_s [m/s]", 1e-5, law.stribeck_speed),
-        Printed("a", 1.0, law.stribeck_exponent),
+        Printed("v_s [m/s]", 1e-5, _law(s, "stribeck_speed")),
+        Printed("a", 1.0, _law(s, "stribeck_exponent")),
         *_integrator(s, 0.01, 1e-9, 1e-8),
     ])  # fmt: skip
 
@@ -114,7 +127,7 @@ def table_2_1(run: Outcome) -> Reproduction:
 @item("Table 2.2", of=partial(flat_bicycle, 1.0, NO_CONTROL))
 def table_2_2(run: Outcome) -> Reproduction:
     s = run.trajectory.scene
-    masses, across = _masses(s), 2 * float(s.contacts.round_plane.semi_axes[0, 0])
+    masses, across = _masses(s), 2 * float(_touching(s).round_plane.semi_axes[0, 0])
     return _beside([
         Printed("d, across a round wheel [m]", 1.0, across),
         Printed("L1, half of the bar [m]", 1.0, _apart(s, "bar", "wheel_c")),
@@ -127,11 +140,11 @@ def table_2_2(run: Outcome) -> Reproduction:
 @item("Table 2.3", of=partial(scene, "jumping-leg"))
 def table_2_3(s: Scene) -> Reproduction:
     masses, joints = _masses(s), s.mechanism.joints
-    foot = s.contacts.names.index("foot")
+    foot = _touching(s).names.index("foot")
     lengths = {
         "coxa": _apart(s, "coxa", "femur"),
         "femur": _apart(s, "femur", "tibia"),
-        "tibia": float(np.linalg.norm(np.asarray(s.contacts.point_plane.point)[foot])),
+        "tibia": float(np.linalg.norm(np.asarray(_touching(s).point_plane.point)[foot])),
     }
     printed = {
         "coxa": (0.018, 0.03, 0.0),
@@ -166,7 +179,7 @@ def _start(run: Outcome, q: tuple[float, ...], v: tuple[float, ...]) -> list[Pri
 
 def _wheels(run: Outcome, d1: float, d2: float) -> list[Printed]:
     """Semi-axes, the longer first: which is upright is open."""
-    axes = np.asarray(run.trajectory.scene.contacts.round_plane.semi_axes)[0]
+    axes = np.asarray(_touching(run.trajectory.scene).round_plane.semi_axes)[0]
     high, low = np.sort(axes[[0, 2]])[::-1]
     return [Printed("d1 [m]", d1, float(high)), Printed("d2 [m]", d2, float(low))]
 
@@ -196,10 +209,9 @@ _starts("Table 5.2", partial(flat_bicycle, 1.0, 0.95), _DROPPED, _THROWN, (0.5, 
 @item("Table 5.3", of=partial(pendulum, 1.0, 1.0, BENT, "until=5"))
 def table_5_3(run: Outcome) -> Reproduction:
     s = run.trajectory.scene
-    law = s.scenario.contact
     return _beside([
-        Printed("coefficient of restitution", 1.0, law.restitution),
-        Printed("e*", 1.0, law.energetic),
+        Printed("coefficient of restitution", 1.0, _law(s, "restitution")),
+        Printed("e*", 1.0, _law(s, "energetic")),
         *_friction(s, 0.74, 0.57),
         Printed("T_final [s]", 5.0, float(run.time[-1])),
         *_start(run, (np.pi / 4, -3 * np.pi / 4), (0.0, 0.0)),
@@ -209,11 +221,10 @@ def table_5_3(run: Outcome) -> Reproduction:
 
 @item("Table 6.1", of=partial(scene, "jumping-leg"))
 def table_6_1(s: Scene) -> Reproduction:
-    law = s.scenario.contact
     limits = np.asarray(s.mechanism.actuators.control_range)
     return _beside([
-        Printed("coefficient of restitution", 0.0, law.restitution),
-        Printed("e*", 1.0, law.energetic),
+        Printed("coefficient of restitution", 0.0, _law(s, "restitution")),
+        Printed("e*", 1.0, _law(s, "energetic")),
         *_friction(s, 0.5, 0.25),
         Printed("largest torque of a motor [N·m]", TORQUE, float(np.abs(limits).max())),
         Printed("and the smallest of these limits [N·m]", TORQUE, float(np.abs(limits).min())),
