@@ -1,4 +1,4 @@
-"""The dissipation principle with more contacts than are enumerated: against all choices."""
+"""The dissipation principle by changes of one contact at a time: against all choices."""
 
 import importlib
 
@@ -29,9 +29,9 @@ def test_five_contacts_come_to_the_cheapest_choice(rng, monkeypatch):
         assert bool(jnp.all(found.feasible))
         return np.asarray(jax.vmap(cost)(problems, found))
 
-    by_changes = costs()
-    monkeypatch.setattr(module, "_MAX_CHOICES", 32)
     by_all = costs()
+    monkeypatch.setattr(module, "_MAX_CHOICES", 1)
+    by_changes = costs()
     worse = by_changes > by_all * (1 + 1e-6) + 1e-9
     assert worse.mean() <= 0.05
     assert np.all(by_changes >= by_all * (1 - 1e-6) - 1e-9)

@@ -13,7 +13,7 @@ add $T^+ \le e^* T^-$.
 The problem is not convex, but it is so only through the jump of μ between sticking and sliding, for
 v_s is tiny: a contact either sticks (cost 0, static cone) or slides (cost at least (μ_s - μ_min)²,
 dynamic cone). For each choice of who sticks what is left is convex (`cone_program`), and the
-cheapest choice that can be had is the optimum. All choices are tried for up to four contacts; for
+cheapest choice that can be had is the optimum. All choices are tried for up to six contacts; for
 more, a choice that no single contact can better by changing sides is found.
 """
 
@@ -40,7 +40,7 @@ from stiction.laws import stribeck_coefficient
 _STUCK = 1e-6  # slower than this part of the slip before, a contact that was to stick does [-]
 _WEIGHT = 1e6  # of the slip of contacts that are to stick; what is left of it is then taken away
 _FIXED_POINT = 3  # rounds in which μ(|u_t⁺|) and the slip are brought together
-_MAX_CHOICES = 16  # beyond this many, choices are found by changing one contact at a time
+_MAX_CHOICES = 64  # beyond this many, choices are found by changing one contact at a time
 _ROUNDING = 1e-10
 
 

@@ -1,8 +1,8 @@
 r"""All possible accelerations of any mechanism, by enumerating contact modes.
 
 The body of `planar` has three degrees of freedom, and its acceleration space is cut exactly. A
-mechanism has more, and a spatial contact slides in a plane, so here each contact is assigned a
-mode in turn (break, stick, or slip with the friction-cone edge that opposes it), and a partial
+mechanism has more, and a spatial contact slides in a plane, so here contacts are assigned modes
+(break, stick, or slip with the friction-cone edge that opposes it) step by step, and a partial
 assignment is given up as soon as no acceleration and no forces satisfy it: a search tree of linear
 programs. Where a spatial contact does not slide yet, its circular friction cone is replaced by a
 pyramid with `directions` edges, as [StewartTrinkle1996] do; a contact that slides has its exact
@@ -10,8 +10,8 @@ direction.
 
 Deciding whether any motion exists is NP-hard in the number of contacts (erdmann 5, citing
 [Baraff1990]), so the tree can grow like (2 directions + 2)^k. In practice most branches end early:
-eight contacts at rest in space take seconds, twelve tens of seconds, twenty in the plane a tenth of
-a second, and sliding contacts, with two modes each, cost little.
+eight contacts at rest in space take a second, twelve ten seconds or more, twenty in the plane a
+tenth of a second, and sliding contacts, with two modes each, cost little.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from scipy.optimize import linprog, nnls
 
 from stiction._base.errors import InputError, RunError
 from stiction.motions._tolerance import SAME
-from stiction.motions.modes import ContactMode, MechanismContacts, reachable
+from stiction.motions.modes import Branch, ContactMode, MechanismContacts, reachable
 from stiction.motions.pieces import Piece, maximal, motion_of
 from stiction.motions.result import Motions
 
@@ -83,22 +83,29 @@ def possible_accelerations(
 
 
 def _assignments(contacts: MechanismContacts) -> Iterator[list[ContactMode]]:
-    """Depth first over the contacts, giving up as soon as nothing satisfies what is assigned."""
+    """Depth first, giving up as soon as nothing satisfies what is assigned.
+
+    First it is decided which contacts are kept; then, contact after contact, whether it sticks, and
+    the direction in which it slips, by halves: what moves on two slides that are known can hardly
+    move in any other way on the rest.
+    """
+
+    def explore(nodes: list[Branch], depth: list[int]) -> Iterator[list[ContactMode]]:
+        leaves = [n.mode for n in nodes if not n.below]
+        if not _Program.of(contacts, leaves, [n.mode for n in nodes if n.below]).feasible():
+            return
+        open_ = [i for i, n in enumerate(nodes) if n.below]
+        if not open_:
+            yield [n.mode for n in nodes]
+            return
+        i = next((i for i in open_ if depth[i] == 0), max(open_, key=lambda i: depth[i]))
+        for branch in nodes[i].below:
+            new, deeper = nodes.copy(), depth.copy()
+            new[i], deeper[i] = branch, depth[i] + 1
+            yield from explore(new, deeper)
+
     k = len(contacts.mu)
-    options = [contacts.modes(i) for i in range(k)]
-    undecided = [contacts.undecided(i) for i in range(k)]
-
-    def explore(chosen: list[ContactMode]) -> Iterator[list[ContactMode]]:
-        program = _Program.of(contacts, chosen, undecided[len(chosen) :])
-        if not program.feasible():
-            return
-        if len(chosen) == k:
-            yield chosen
-            return
-        for mode in options[len(chosen)]:
-            yield from explore([*chosen, mode])
-
-    yield from explore([])
+    yield from explore([contacts.branches(i) for i in range(k)], [0] * k)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from stiction.motions.result import BREAK, Motions, PossibleMotion
 from stiction.surfaces import Contacts
 
 # More touching contacts than this are not enumerated: the search tree may be too large.
-MOST_CONTACTS = {2: 20, 3: 6}
+MOST_CONTACTS = {2: 20, 3: 12}
 
 
 def motions_of_mechanism(

@@ -28,6 +28,14 @@ class ContactMode:
 
 
 @dataclass(frozen=True)
+class Branch:
+    """What a contact may do, and the ways to say it more exactly; a leaf is one mode."""
+
+    mode: ContactMode
+    below: tuple["Branch", ...] = ()
+
+
+@dataclass(frozen=True)
 class MechanismContacts:
     """The problem in coordinates b = Lᵀ v̇ with M = L Lᵀ, where the mass matrix is the identity."""
 
@@ -73,44 +81,73 @@ class MechanismContacts:
         scale = max(scale, np.max(abs(g) / np.where(side > 0, side, 1.0), initial=0.0)) or 1.0
         return cls(L, free, tangents, normals, g, h, slip, mu, edges, owner, pull, float(scale))
 
-    def modes(self, i: int) -> list[ContactMode]:
-        """Everything that contact i can do, as conditions that exclude each other."""
-        mine = np.flatnonzero(self.owner == i)
-        gap = (self.normals[i], self.h[i])
-        slides = list(zip(self.tangents[i], self.g[i], strict=True))
-        modes = [ContactMode((), above=(gap,))]
-        if len(mine) == 1:
-            return [*modes, ContactMode((int(mine[0]),), equal=(gap,))]
-        modes.append(ContactMode(tuple(mine.tolist()), equal=(gap, *slides)))
-        T, g = self.tangents[i], self.g[i]
-        for at, j in enumerate(mine):
-            # Edge j opposes the sliding best: σ·d_j < σ·d for the edges beside it.
-            beside = {int(mine[at - 1]), int(mine[(at + 1) % len(mine)])}
-            apart = [(self.pull[other] - self.pull[j]) / self.mu[i] for other in sorted(beside)]
-            modes.append(
-                ContactMode(
-                    (int(j),), equal=(gap,), above=tuple((d @ T, float(d @ g)) for d in apart)
-                )
-            )
-            if len(mine) == 2:
-                continue
-            # Between two edges both may press.
-            other = int(mine[(at + 1) % len(mine)])
-            tie = (self.pull[other] - self.pull[j]) / self.mu[i]
-            both = -(self.pull[other] + self.pull[j]) / self.mu[i]
-            modes.append(
-                ContactMode(
-                    (int(j), other),
-                    equal=(gap, (tie @ T, float(tie @ g))),
-                    above=((both @ T, float(both @ g)),),
-                )
-            )
-        return modes
-
-    def undecided(self, i: int) -> ContactMode:
-        """What any mode of contact i implies."""
+    def branches(self, i: int) -> "Branch":
+        """Everything that contact i can do: broken or kept, stuck or sliding, and whither."""
         mine = tuple(np.flatnonzero(self.owner == i).tolist())
-        return ContactMode(mine, above=((self.normals[i], self.h[i]),))
+        gap = (self.normals[i], self.h[i])
+        broken = Branch(ContactMode((), above=(gap,)))
+        kept = ContactMode(mine, equal=(gap,))
+        below: tuple[Branch, ...] = ()
+        if len(mine) > 1:
+            slides = list(zip(self.tangents[i], self.g[i], strict=True))
+            stuck = Branch(ContactMode(mine, equal=(gap, *slides)))
+            below = (stuck, *self._split(i, self._slips(i)))
+        return Branch(ContactMode(mine, above=(gap,)), (broken, Branch(kept, below)))
+
+    def _slips(self, i: int) -> list[tuple[int, ...]]:
+        """The ways to slip in the order of their directions: against an edge, or between two."""
+        mine = np.flatnonzero(self.owner == i).tolist()
+        if len(mine) == 2:
+            return [(j,) for j in mine]
+        return [w for j, after in zip(mine, [*mine[1:], mine[0]], strict=True)
+                for w in ((j,), (j, after))]  # fmt: skip
+
+    def _split(self, i: int, ways: list[tuple[int, ...]]) -> list["Branch"]:
+        """Sectors of directions, each with its halves below it."""
+        if len(ways) == 1:
+            return [Branch(self._slip(i, ways[0]))]
+        half = len(ways) // 2
+        return [
+            Branch(self._sector(i, part), tuple(self._split(i, part)))
+            if len(part) > 1
+            else Branch(self._slip(i, part[0]))
+            for part in (ways[:half], ways[half:])
+        ]
+
+    def _slip(self, i: int, way: tuple[int, ...]) -> ContactMode:
+        """Slip that edge j opposes best, σ·d_j < σ·d for the edges beside it; or two alike."""
+        gap = (self.normals[i], self.h[i])
+        if len(way) == 1:
+            mine = np.flatnonzero(self.owner == i).tolist()
+            at = mine.index(way[0])
+            beside = sorted({mine[at - 1], mine[(at + 1) % len(mine)]})
+            return ContactMode(
+                way, equal=(gap,), above=tuple(self._worse(i, k, way[0]) for k in beside)
+            )
+        j, other = way  # between two edges both may press
+        both = -(self.pull[other] + self.pull[j]) / self.mu[i]
+        opposed = (both @ self.tangents[i], float(both @ self.g[i]))
+        return ContactMode(way, equal=(gap, self._worse(i, other, j)), above=(opposed,))
+
+    def _sector(self, i: int, ways: list[tuple[int, ...]]) -> ContactMode:
+        """What some neighbouring ways to slip have in common: edges, and bounds of the sector."""
+        gap = (self.normals[i], self.h[i])
+        mine = np.flatnonzero(self.owner == i).tolist()
+        edges = tuple(sorted({j for way in ways for j in way}))
+        alone = [way[0] for way in ways if len(way) == 1]
+        above: tuple[tuple[np.ndarray, float], ...] = ()
+        if 2 * len(alone) <= len(mine):  # up to half of the circle: its two borders bound it
+            first, last = mine.index(alone[0]), mine.index(alone[-1])
+            above = (
+                self._worse(i, mine[first - 1], alone[0]),
+                self._worse(i, mine[(last + 1) % len(mine)], alone[-1]),
+            )
+        return ContactMode(edges, equal=(gap,), above=above)
+
+    def _worse(self, i: int, other: int, j: int) -> tuple[np.ndarray, float]:
+        """How much less the sliding is opposed by one edge than by another, as row and constant."""
+        apart = (self.pull[other] - self.pull[j]) / self.mu[i]
+        return apart @ self.tangents[i], float(apart @ self.g[i])
 
     def usable(self, b: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
         """At an acceleration: the modes in words, and which edges may press."""

@@ -174,6 +174,8 @@ def path_figure(run: Trajectory):
         axis.plot(*line[:, rows].T, "--", color="0.4", label="towards the goal")
         axis.plot(*x[:1, rows].T, "o", ms=5, color=COLORS[2])
     space.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
+    aside = max(float(np.nanmax(np.abs(x[:, 1] - x[0, 1]))), reach / 10)  # a plane has some room
+    space.set_ylim(x[0, 1] - aside, x[0, 1] + aside)
     space.set_aspect("equal")
     space.locator_params(nbins=4)
     plane.set(xlabel="x [m]", ylabel="z [m]", aspect="equal")

@@ -8,4 +8,5 @@ from stiction.reproduce import flickinger_oblique as flickinger_oblique
 from stiction.reproduce import flickinger_energy as flickinger_energy
 from stiction.reproduce import flickinger_agility as flickinger_agility
 from stiction.reproduce import flickinger_appendix as flickinger_appendix
+from stiction.reproduce import flickinger_tables as flickinger_tables
 # isort: on

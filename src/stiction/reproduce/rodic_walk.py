@@ -185,7 +185,11 @@ class ForwardWalk:
 @functools.cache
 def forward_walk() -> ForwardWalk:
     """The scene `human-walk`; a sample every fifth step."""
-    run = scene("human-walk").run()
+    return with_forces(scene("human-walk").run())
+
+
+def with_forces(run: Trajectory) -> ForwardWalk:
+    """A run of the human with the forces on each foot."""
     reactions = reactions_of(run)
     assert reactions is not None
     sides = [[i for i, b in enumerate(reactions.bodies) if b.startswith(foot)] for foot in FEET]

@@ -13,7 +13,7 @@ from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_appendix import DamperMotion, by_events, drive, fixed_step
 from stiction.reproduce.flickinger_energy import bent
 from stiction.reproduce.flickinger_oblique import MU_STATIC, first_map
-from stiction.reproduce.flickinger_runs import BENT, NO_CONTROL, pendulum
+from stiction.reproduce.flickinger_runs import BENT, NO_CONTROL, Outcome, pendulum
 from stiction.reproduce.registry import (
     Check,
     Document,
@@ -181,6 +181,32 @@ def _allowed_slips(W: np.ndarray, before: np.ndarray) -> np.ndarray:
     return np.sort(ends)
 
 
+def _energy_of_slips(run: Outcome, times: list[float]):
+    """Energy gained against the slip after it, at some impacts with e = 1, and the slip taken."""
+    figure, panels = new_figure(1, len(times), sharey=True, figsize=(9.0, 3.4))
+    hits = {e.time: e for e in run.impacts}
+    for axis, t in zip(panels, times, strict=True):
+        problem = past_impact(run.trajectory, hits[t].index).problem
+        W, before = np.asarray(problem.W), np.asarray(problem.velocity)[0]
+        slip = np.linspace(-8, 8, 401)
+        after = np.stack([slip, np.full_like(slip, -before[1])], axis=1)
+        push = np.linalg.solve(W, (after - before).T).T
+        gained = np.sum(push * (after + before), axis=1) / 2
+        pushes = push[:, 1] > 0
+        mu = np.where(pushes, np.abs(push[:, 0]) / np.where(pushes, push[:, 1], 1.0), np.inf)
+        axis.plot(slip, gained, color="0.6", lw=1, label="any slip")
+        axis.plot(slip, np.where(mu <= 0.74, gained, np.nan), lw=2, label="within μ_s")
+        axis.plot(slip, np.where(mu <= 0.57, gained, np.nan), lw=2, label="within μ_d")
+        taken = float(hits[t].velocity_after[0])
+        axis.plot(taken, np.interp(taken, slip, gained), "ko", ms=5, label="before scaling")
+        axis.axhline(0, color="0.4", ls="--", lw=1)
+        axis.set(xlabel="slip after [m/s]", ylim=(-60, 60))
+        axis.set_title(f"at {t:.2f} s", loc="left")
+    panels[0].set_ylabel("energy gained [J]")
+    panels[0].legend(fontsize=7)
+    return figure
+
+
 @item("Study 4")
 def order_of_tests() -> Reproduction:
     run = bent(1.0)
@@ -201,6 +227,7 @@ def order_of_tests() -> Reproduction:
     held = [e.time for e in run.impacts[1:] if e.kinetic_after > (1 - 1e-9) * e.kinetic_before]
     apart = [abs(abs(e.velocity_after[0]) - x) for e, x in zip(slips, nearest, strict=True)]
     return Reproduction(
+        _energy_of_slips(run, [run.impacts[0].time, slips[0].time, held[0]]),
         table=rows,
         checks=[
             check_more("impacts of Figure 5.15 (a) that slip", len(slips), 0),
@@ -358,4 +385,6 @@ def rules_of_capture() -> Reproduction:
 
 
 from stiction.reproduce import studies_leg as studies_leg  # noqa: E402 (after its elders)
+from stiction.reproduce import studies_stance as studies_stance  # noqa: E402
 from stiction.reproduce import studies_testbed as studies_testbed  # noqa: E402
+from stiction.reproduce import studies_walk as studies_walk  # noqa: E402

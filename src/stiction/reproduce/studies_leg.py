@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from stiction.agility import JumpControl, jump_control, make_stance, place
 from stiction.agility.stance import stance_maps
+from stiction.mechanism import Mechanism
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_agility import DIRECTION, HEIGHTS, MU
 from stiction.reproduce.registry import (
@@ -34,6 +35,7 @@ GUESS, OPTIMIZED = (
 COXA, FEMUR, TIBIA = 0.03, 0.0646, 0.09  # Table 2.3 [m]
 AXES = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # N1, N2, N3 in x, y, z
 HIP, BEND = (0.09, -0.02), 30.0  # of the leg that is simulated [m, degrees]
+FACE = (0.04, 0.0)  # a hip on the body's face [m]
 ROUNDED = 0.005  # the printed heights have two digits [m]
 ALONG = 15.0  # what counts as about along the jump [degrees]
 
@@ -71,8 +73,8 @@ def off_the_jump(foot: np.ndarray) -> float:
     return float(np.degrees(np.arccos(cosine)))
 
 
-def first_force(hip: tuple[float, float], bend: float, *, ahead: bool = True) -> float:
-    """Normal force on the foot as the push from the guess begins [N]; negative: it is lifted."""
+def leg_with(hip: tuple[float, float], bend: float, *, ahead: bool = True) -> Mechanism:
+    """The jumping leg with its hip elsewhere, and another bend of the knee at zero angle."""
     half = np.radians(bend) / 2
     link = [COXA, 0.0, 0.0] if ahead else [0.0, 0.0, -COXA]
     edits = {
@@ -84,7 +86,12 @@ def first_force(hip: tuple[float, float], bend: float, *, ahead: bool = True) ->
     settings = [
         f"mechanism.edits.{name}={[float(x) for x in value]}" for name, value in edits.items()
     ]
-    mechanism = scene("jumping-leg", parse_settings(settings)).mechanism
+    return scene("jumping-leg", parse_settings(settings)).mechanism
+
+
+def first_force(hip: tuple[float, float], bend: float, *, ahead: bool = True) -> float:
+    """Normal force on the foot as the push from the guess begins [N]; negative: it is lifted."""
+    mechanism = leg_with(hip, bend, ahead=ahead)
     stance = make_stance(mechanism, contacts=["foot"], mu=MU, point="body")
     q = next(key.q for key in mechanism.keyframes if key.name == "guess")
     q = place(stance, jnp.asarray(q))[0]
@@ -137,7 +144,7 @@ def which_leg() -> Reproduction:
     names = ("hip ahead [m]", "bend at zero [°]", "hip up [m]", "height of the optimum [m]",
              "line off the jump [°]", "normal force [N]")  # fmt: skip
     guess, best = (foot_place(a, HIP, BEND) for a in (GUESS, OPTIMIZED))
-    hanging = first_force((0.04, 0.0), 0.0, ahead=False)
+    hanging = first_force(FACE, 0.0, ahead=False)
     return Reproduction(
         figure,
         table=[
