@@ -18,6 +18,7 @@ from stiction.identify.recording import Recording
 from stiction.tables.units import SI
 
 _BETTER = 0.5  # of the misfit as read: less, and the suspicion explains the log
+_MOST_TURNS = 14  # half a turn in degrees, read as radians, goes round 29 half times
 _CLOSE = 0.12  # relative: a ratio of noise levels this near to a unit's factor points to it
 FORCES = {unit: SI["force"][unit] for unit in ("lbf", "kgf", "kN", "mN")}
 MOMENTS = {unit: SI["moment"][unit] for unit in ("lbf*in", "lbf*ft", "kgf*m", "N*mm", "kN*m")}
@@ -60,8 +61,10 @@ def suspicions(r: Recording, setup: ContactSetup) -> Iterator[Suspicion]:
             f"the quaternion's {name} looks wrong: check {fix}",
             replace(r, rotation=R),
         )
-    for word, factor in (("degrees", np.pi / 180), ("radians", 180 / np.pi)):
-        turns = Rotation.from_matrix(r.rotation).as_rotvec() * factor
+    for word, turns in (
+        *(("degrees", x * np.pi / 180) for x in _wound(r.rotation)),
+        ("radians", Rotation.from_matrix(r.rotation).as_rotvec() * 180 / np.pi),
+    ):
         yield (
             f"angles look like {word}: set units.angle",
             replace(r, rotation=Rotation.from_rotvec(turns).as_matrix()),
@@ -161,6 +164,21 @@ def _reordered(R: np.ndarray, setup: ContactSetup) -> np.ndarray:
     first = setup.pose.quaternion_order == "wxyz"
     q = Rotation.from_matrix(R).as_quat(scalar_first=first)
     return Rotation.from_quat(q, scalar_first=not first).as_matrix()
+
+
+def _wound(R: np.ndarray) -> Iterator[np.ndarray]:
+    """Rotation vectors of these rotations, some full turns more or less, steady in time.
+
+    What was 30° and is read as 30 rad went round several times, which a rotation does not show.
+    """
+    x = Rotation.from_matrix(R).as_rotvec()
+    angle = np.linalg.norm(x, axis=1)
+    axis = x / np.where(angle > 0, angle, 1.0)[:, None]
+    # Beyond half a turn the axis is the opposite one: keep it where it was.
+    sign = np.cumprod(np.append(1.0, np.where(np.sum(axis[1:] * axis[:-1], axis=1) < 0, -1.0, 1.0)))
+    axis, angle = sign[:, None] * axis, np.unwrap(sign * angle)
+    for turns in range(-_MOST_TURNS, _MOST_TURNS + 1):
+        yield (angle + 2 * np.pi * turns)[:, None] * axis
 
 
 def _turned_back(R: np.ndarray, setup: ContactSetup) -> np.ndarray:

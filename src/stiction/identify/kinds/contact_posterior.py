@@ -14,6 +14,7 @@ from stiction.identify.kinds.contact_result import breakaway_of, traces_of
 from stiction.identify.result import Identification, Parameter
 
 _SURELY_NORMAL = 0.1  # relative standard error below which a linear parameter needs no test
+_POOR_FIT = 1.5  # times the noise: a density of such residuals says little
 _DRAWS = 1500
 
 
@@ -23,7 +24,8 @@ def with_posterior(
     """The identification, with intervals by sampling where Laplace's test fails.
 
     The test costs as much as the fit, so it is left out where nothing can come of it: with linear
-    parameters that are all well known and off their bounds.
+    parameters that are all well known and off their bounds; and where the residual is far larger
+    than the noise, so that the density is not that of the data.
     """
     model = problem.model
     loose = [
@@ -31,6 +33,8 @@ def with_posterior(
         for p in out.parameters.values()
     ]
     if found.spacing is None or not (any(loose) or model.nonlinear_names):
+        return out
+    if found.whitened > _POOR_FIT:
         return out
     tell("testing the shape of what is left open")
     p = len(found.theta)

@@ -17,7 +17,13 @@ from stiction.identify.contact.parameters import (
     wanted_values,
 )
 from stiction.identify.contact.plates import compound_stiffness
-from stiction.identify.fit.estimate import Estimate, corrections, far_warnings, nuisance_notes
+from stiction.identify.fit.estimate import (
+    Estimate,
+    corrections,
+    far_warnings,
+    hints,
+    nuisance_notes,
+)
 from stiction.identify.fit.least_squares import scaled_condition
 from stiction.identify.fit.nuisances import WORDS, added_reading
 from stiction.identify.fit.residuals import judge_residuals
@@ -180,6 +186,7 @@ def identification_of(
     if not plain:
         warnings += misfit_warnings(found.whitened) + tests.warnings
         warnings += far_warnings(problem.nuisances, found)
+        warnings += hints(problem.nuisances, found)
     warnings += said
     return Identification(
         parameters=parameters,
