@@ -5,7 +5,7 @@ regression on the smoothed path judges it. If one of them fits far better than t
 read, the log is refused with that proposal.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations
 
@@ -18,6 +18,8 @@ from stiction.identify.recording import Recording
 from stiction.tables.units import SI
 
 _BETTER = 0.5  # of the misfit as read: less, and the suspicion explains the log
+_HARDLY_BETTER = 0.85  # of it: less, and a full fit decides
+_SOUND = 1.15  # times the noise: a fit that leaves no more has nothing to explain
 _MOST_TURNS = 14  # half a turn in degrees, read as radians, goes round 29 half times
 _CLOSE = 0.12  # relative: a ratio of noise levels this near to a unit's factor points to it
 FORCES = {unit: SI["force"][unit] for unit in ("lbf", "kgf", "kN", "mN")}
@@ -106,23 +108,37 @@ def suspicions(r: Recording, setup: ContactSetup) -> Iterator[Suspicion]:
         )
 
 
-def investigate(recording: Recording, setup: ContactSetup, misfit: Misfit) -> None:
+def investigate(
+    recording: Recording,
+    suspected: Sequence[Suspicion],
+    misfit: Misfit,
+    again: Callable[[Recording], float] | None = None,
+) -> None:
     """Refuse a log that one suspicion explains far better.
 
     Args:
         recording: A log that does not fit.
-        setup: What was read into it.
+        suspected: From `suspicions`.
         misfit: Of a recording, by a plain regression, with the sensor's noise of force and moment
             larger by these factors.
+        again: Residual of a full fit, in units of the noise. Given where the log as it is read
+            leaves far more than the noise; it decides where the regression hardly does, since the
+            path's own noise is in that.
     """
     size = _sizes(recording)
     as_read = misfit(recording, 1.0, 1.0)
-    found = [(misfit(r, *(_sizes(r) / size)), what) for what, r in suspicions(recording, setup)]
-    score, what = min(found)
-    if score < _BETTER * as_read:
+    found = [(misfit(r, *(_sizes(r) / size)), i) for i, (_, r) in enumerate(suspected)]
+    score, best = min(found)
+    what, undone = suspected[best]
+    left = f"misfit {score:.3g}"
+    explained = score < _BETTER * as_read
+    if not explained and again is not None and score < _HARDLY_BETTER * as_read:
+        whole = again(undone)
+        explained, left = whole < _SOUND, f"a full fit leaves {whole:.3g}"
+    if explained:
         raise InputError(
             f"'{recording.name}' does not fit its setup (misfit {as_read:.3g} times the noise):"
-            f" {what} (misfit {score:.3g})"
+            f" {what} ({left})"
         )
 
 
