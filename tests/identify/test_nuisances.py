@@ -6,19 +6,19 @@ from fault_rig import FAULTS, judge
 
 from stiction._base.errors import InputError
 from stiction.identify import identify, read_setup, virtual_test
-from stiction.identify.detective import noise_warnings
+from stiction.identify.detective import noise_warnings, suspicions
 from stiction.identify.faults import _plateau, clean
-from stiction.identify.fit.averaging import PRICE, SUSPICION, average
+from stiction.identify.fit.averaging import HINT, PRICE, SUSPICION, average
 from stiction.identify.fit.nuisances import Nuisance, Nuisances
 from stiction.identify.fit.residuals import judge_residuals, outliers
 from stiction.identify.kinds.contact_setup import Tolerances
 from stiction.identify.path.noise import sensor_noise
 
 
-def line(offset, *, tolerance=1.0, declared=False, n=200, noise=0.1, seed=0):
+def line(offset, *, tolerance=1.0, declared=False, n=200, noise=0.1, seed=0, ends=(0.5, 1.5)):
     """A straight line y = slope x + z, z the nuisance, as the rows that a fit hands on."""
     random = np.random.default_rng(seed)
-    x = np.linspace(0.5, 1.5, n)
+    x = np.linspace(*ends, n)
     y = 2.0 * x + offset + noise * random.standard_normal(n)
     rows = np.stack([x, np.ones(n)], axis=1) / noise
     start = np.array([np.sum(x * y) / np.sum(x * x), 0.0])  # the fit without z
@@ -77,6 +77,24 @@ def test_the_average_is_bayes_theorem():
     assert slope == pytest.approx(by_slope @ s[:, 0], abs=2e-3 * std)
     spread = np.sqrt(by_slope @ (s[:, 0] - by_slope @ s[:, 0]) ** 2)
     assert std == pytest.approx(spread, rel=1e-2)
+
+
+def test_a_hint_widens_and_is_said():
+    """A slope that can hardly be told from the offset: 1.64 standard errors of that are a hint."""
+    ends = 1.4, 1.6
+    _, _, _, (rows, _) = line(0.0, ends=ends)
+    error = np.sqrt(np.linalg.inv(rows.T @ rows)[1, 1])
+    held = hinted = sound = 0
+    for seed in range(100):
+        slope, std, told, _ = line(3 * error, seed=seed, ends=ends)
+        held += abs(slope - 2.0) < 1.96 * std
+        hinted += bool(told.hinted or told.best)
+        sound += bool(line(0.0, seed=seed, ends=ends)[2].hinted)
+    # Three standard errors off, less what the tolerance draws in: some 9 in 10 are beyond.
+    assert hinted >= 80
+    assert held >= 80
+    assert sound / 100 == pytest.approx(HINT, abs=0.08)
+    assert line(3 * error, declared=True, ends=ends)[2].hinted == {}
 
 
 def _odds(told, rows) -> float:
@@ -148,6 +166,32 @@ def test_bad_rows_are_found_by_their_signature(log, fault, said):
     faulty, _ = FAULTS[fault](recording, setup, np.random.default_rng(0))
     _, sentences = clean(faulty, noise)
     assert any(said in s for s in sentences)
+
+
+def test_what_is_left_beside_a_limit_was_not_chosen_by_its_noise():
+    """Slow waves, cut off: the noise of the readings that are kept has no mean."""
+    kept = []
+    for number in range(40):
+        random = np.random.default_rng(number)
+        noise = random.standard_normal(300)
+        wave = 60 * np.sin(np.linspace(0, 6 * np.pi, 300))
+        read = np.minimum(wave + noise, 36.0) + 0.2 * random.standard_normal(300)
+        keep = ~_plateau(read, 1.0)
+        assert not keep[wave > 37].any()
+        kept.append(noise[keep & (wave > 30)])
+    kept = np.concatenate(kept)
+    assert len(kept) > 300
+    assert abs(kept.mean()) < 3 / np.sqrt(len(kept))
+
+
+def test_angles_that_went_round_are_turned_back():
+    """30° read as 30 rad: nearly five turns, which the rotations themselves do not show."""
+    setup, folder = read_setup("two-point")
+    recording = virtual_test(setup, folder, quiet=True).recording
+    faulty, stated = FAULTS["degrees read as radians"](recording, setup, np.random.default_rng(0))
+    undone = [r for what, r in suspicions(faulty, stated) if "look like degrees" in what]
+    off = [np.abs(r.rotation - recording.rotation).max() for r in undone]
+    assert min(off) < 1e-9
 
 
 def test_a_force_that_is_held_for_a_while_is_not_saturated():

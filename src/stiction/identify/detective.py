@@ -56,21 +56,26 @@ def suspicions(r: Recording, setup: ContactSetup) -> Iterator[Suspicion]:
             f" {factors[1]:.4g}; set units.force and units.moment",
             wrench(factors[0] * f, factors[1] * m),
         )
-    for name, order in (("order", _reordered), ("sense", _turned_back)):
-        R = order(r.rotation, setup)
-        fix = "pose.quaternion_order" if name == "order" else "whether it is body to world"
+    yield (
+        "the quaternion's sense looks wrong: check whether it is body to world"
+        if setup.pose.quaternion
+        else "the rotation's sense looks wrong: check whether it is body to world",
+        replace(r, rotation=np.swapaxes(r.rotation, 1, 2)),
+    )
+    if setup.pose.quaternion:
         yield (
-            f"the quaternion's {name} looks wrong: check {fix}",
-            replace(r, rotation=R),
+            "the quaternion's order looks wrong: check pose.quaternion_order",
+            replace(r, rotation=_reordered(r.rotation, setup)),
         )
-    for word, turns in (
-        *(("degrees", x * np.pi / 180) for x in _wound(r.rotation)),
-        ("radians", Rotation.from_matrix(r.rotation).as_rotvec() * 180 / np.pi),
-    ):
-        yield (
-            f"angles look like {word}: set units.angle",
-            replace(r, rotation=Rotation.from_rotvec(turns).as_matrix()),
-        )
+    else:  # angles
+        for word, turns in (
+            *(("degrees", x * np.pi / 180) for x in _wound(r.rotation)),
+            ("radians", Rotation.from_matrix(r.rotation).as_rotvec() * 180 / np.pi),
+        ):
+            yield (
+                f"angles look like {word}: set units.angle",
+                replace(r, rotation=Rotation.from_rotvec(turns).as_matrix()),
+            )
     for order in list(permutations(range(3)))[1:]:
         swap = "".join("xyz"[i] for i in order)
         yield (
@@ -195,11 +200,6 @@ def _wound(R: np.ndarray) -> Iterator[np.ndarray]:
     axis, angle = sign[:, None] * axis, np.unwrap(sign * angle)
     for turns in range(-_MOST_TURNS, _MOST_TURNS + 1):
         yield (angle + 2 * np.pi * turns)[:, None] * axis
-
-
-def _turned_back(R: np.ndarray, setup: ContactSetup) -> np.ndarray:
-    del setup
-    return np.swapaxes(R, 1, 2)
 
 
 def _missing_arm(f: np.ndarray, m: np.ndarray, r: Recording) -> np.ndarray:
