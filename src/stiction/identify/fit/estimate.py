@@ -17,6 +17,7 @@ from stiction.identify.fit.regression import Regression, Rows, regress
 from stiction.identify.fit.samples import ContactProblem, Samples
 
 _UNUSUAL = 2.5  # tolerances beyond which a correction is remarked on
+_CROWD = 3  # groups that are off at once: an unforeseen cause is as likely
 _LIKELY = 0.5  # probability from which a group is said to be off
 _GRID = 40  # break-away stretches tried
 
@@ -155,6 +156,27 @@ def far_warnings(nuisances: Nuisances, found: Estimate) -> list[str]:
         if g.name in found.off and np.any(np.abs(z) > _UNUSUAL * g.tolerance):
             out.append(f"the fit needs an unusual {sentence(g, z, std)}; check the setup")
     return out
+
+
+def other_causes(nuisances: Nuisances, found: Estimate) -> list[str]:
+    """A sentence where what the fit needs looks like one cause that is not among the nuisances.
+
+    Three of the setup's numbers off at once are rarer than one unforeseen fault; and what bends, or
+    follows with play, makes wrenches late.
+    """
+    late = next(g for g in nuisances.groups if g.name == "delay")
+    unusual = "delay" in found.off and np.any(
+        np.abs(found.nuisances[late.place]) > _UNUSUAL * late.tolerance
+    )
+    if len(found.off) < _CROWD and not unusual:
+        return []
+    what = "a delay so large" if unusual else f"{len(found.off)} of the setup's numbers off at once"
+    return [
+        f"{what} may be one other cause that no number of the setup stands for: play between the"
+        " tool and the tracked frame, frames that were lost, or a tool that bends (tool and sensor"
+        " are in series with every k); k, c and friction may be off by more than their intervals."
+        " To tell, press the bare tool on something rigid, and reverse the motion under load"
+    ]
 
 
 def corrections(nuisances: Nuisances, found: Estimate) -> list[str]:

@@ -10,7 +10,7 @@ from stiction.identify.fit.estimate import Estimate
 from stiction.identify.fit.joint import MISFIT, HeldFit
 from stiction.identify.fit.posterior import NOT_NORMAL, not_normal, sample
 from stiction.identify.fit.samples import ContactProblem
-from stiction.identify.kinds.contact_result import breakaway_of, traces_of
+from stiction.identify.kinds.contact_result import breakaway_of, traces_of, wanted_of
 from stiction.identify.result import Identification, Parameter
 
 _SURELY_NORMAL = 0.1  # relative standard error below which a linear parameter needs no test
@@ -27,13 +27,14 @@ def with_posterior(
     the noise, so that the density is not that of the data.
     """
     model = problem.model
-    loose = [
-        p.std is not None and p.value is not None and p.std > _SURELY_NORMAL * abs(p.value)
-        for p in out.parameters.values()
-    ]
-    if found.spacing is None or not (any(loose) or model.nonlinear_names):
+    if found.spacing is None or found.whitened > MISFIT:
         return out
-    if found.whitened > MISFIT:
+    traces = traces_of(problem, found)
+    values, spread = wanted_of(model, found, traces)  # without what only a tolerance adds
+    loose = np.isfinite(np.diag(spread)) & (
+        np.sqrt(np.diag(spread)) > _SURELY_NORMAL * np.abs(values)
+    )
+    if not (any(loose) or model.nonlinear_names):
         return out
     tell("testing the shape of what is left open")
     p = len(found.theta)
@@ -77,7 +78,7 @@ def with_posterior(
     inside = np.where(positive[free] & (mean <= 0), 0.5 * size, mean)
     draws = np.tile(everything, (_DRAWS, 1))
     draws[:, free] = sample(possible, inside, root, count=_DRAWS)
-    breakaway, _ = breakaway_of(model, found, traces_of(problem, found))
+    breakaway, _ = breakaway_of(model, found, traces)
     drawn = np.array([wanted_values(model, d[:p], breakaway) for d in draws])
     # What a fit with a poor residual, or several hypotheses, widened before is widened here too.
     J = jacobian_of_wanted(model, found.theta, breakaway)[:, seen]
