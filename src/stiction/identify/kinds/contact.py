@@ -296,7 +296,7 @@ def _check_judged(tests: list[Samples]) -> None:
             )
 
 
-def _check_carried(traces: list[Trace], noise: Noise) -> None:
+def _check_carried(traces: Sequence[Trace], noise: Noise) -> None:
     """Refuse tests with forces that no surface could carry."""
     if any(t.touched.any() for t in traces):
         return
