@@ -11,7 +11,8 @@ with σ_x the error of the smoothed path. It tells a plate that is off from stif
 touches but once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -58,47 +59,60 @@ def touch_rows(
     Returns:
         Derivatives, and residuals.
     """
-    model = calibrated(problem, z).model
     both = jnp.asarray(np.concatenate([theta, z]))
-    reach = noise_of_a_point(problem)
     rows, rhs = [np.zeros((0, len(both)))], []
     for s, path in zip(tests, paths, strict=True):
-        time = on_pose_clock(s.recording, z[-2:])
-        motion = path(time)
-        found = contacts_along(model, jnp.asarray(theta), motion)
-        depth, rate = np.asarray(found.depth), np.asarray(found.depth_rate)
         middle = float(np.mean(s.recording.pose_time[[0, -1]]))
         step = float(np.median(np.diff(s.recording.pose_time)))
-        of_path = reach * np.sqrt(min(step / spacing, 1.0))
-        at_brink = np.asarray(found.near) & (np.abs(depth) < _REACH * reach)
-        alone = at_brink.sum(axis=(1, 2)) == 1
-        measured = _contact_wrench(problem, model, s, path, time, z)
-        for plate, point in np.argwhere(at_brink.any(axis=0)):
-            closing = at_brink[:, plate, point] & alone & (rate[:, plate, point] > 0)
-            if closing.sum() < 2:
-                continue
-            opened, closed = (
-                np.asarray(w)
-                for w in _either_way(
-                    model, jnp.asarray(theta), jnp.asarray(plate), jnp.asarray(point), motion
-                )
-            )
-            jump = (closed - opened) / problem.noise.wrench
-            seen = np.sum(jump * (measured - opened) / problem.noise.wrench, axis=1)
-            size = np.sum(jump**2, axis=1)
-            part = np.where(closing & (size > _JUMP**2), seen / np.maximum(size, 1e-300), np.nan)
-            for i in np.flatnonzero((part[:-1] < _OPEN) & (part[1:] > _CLOSED)):
-                when = 0.5 * (time[i] + time[i + 1])
-                at = jax.tree.map(lambda a: a[0], path(np.array([when])))
-                d, by = _depth(problem.model, at, both, jnp.asarray(plate), jnp.asarray(point))
-                speed = np.mean(rate[i : i + 2, plate, point])
-                row = np.array(by)
-                row[-2:] -= speed * np.array([1.0, when - middle])
-                apart = depth[i + 1, plate, point] - depth[i, plate, point]
-                error = np.sqrt(apart**2 / 12 + of_path**2)
-                rows.append(row[None] / error)
-                rhs.append(float(d) / error)
+        of_path = noise_of_a_point(problem) * np.sqrt(min(step / spacing, 1.0))
+        for touch in _touches(problem, s, path, theta, z):
+            at = jax.tree.map(lambda a: a[0], path(np.array([touch.time])))
+            which = jnp.asarray(touch.plate), jnp.asarray(touch.point)
+            depth, by = _depth(problem.model, at, both, *which)
+            row = np.array(by)
+            row[-2:] -= touch.speed * np.array([1.0, touch.time - middle])
+            error = np.sqrt(touch.apart**2 / 12 + of_path**2)
+            rows.append(row[None] / error)
+            rhs.append(float(depth) / error)
     return np.concatenate(rows), np.array(rhs)
+
+
+class _Touch(NamedTuple):
+    """A touch between two samples: halfway, how far apart in depth they are, how fast it closes."""
+
+    plate: int
+    point: int
+    time: float
+    apart: float
+    speed: float
+
+
+def _touches(problem: ContactProblem, s: Samples, path: SmoothPath, theta, z) -> Iterator[_Touch]:
+    """Where a contact that closes sets in, while no other is near its brink."""
+    model, noise = calibrated(problem, z).model, problem.noise.wrench
+    time, held = on_pose_clock(s.recording, z[-2:]), jnp.asarray(theta)
+    motion = path(time)
+    found = contacts_along(model, held, motion)
+    depth, rate = np.asarray(found.depth), np.asarray(found.depth_rate)
+    near = np.abs(depth) < _REACH * noise_of_a_point(problem)
+    at_brink = np.asarray(found.near) & near
+    alone = at_brink.sum(axis=(1, 2)) == 1
+    measured = _contact_wrench(problem, model, s, path, time, z)
+    for plate, point in np.argwhere(at_brink.any(axis=0)):
+        d, closes = depth[:, plate, point], rate[:, plate, point]
+        closing = at_brink[:, plate, point] & alone & (closes > 0)
+        if closing.sum() < 2:
+            continue
+        which = jnp.asarray(plate), jnp.asarray(point)
+        opened, closed = (np.asarray(w) for w in _either_way(model, held, *which, motion))
+        jump = (closed - opened) / noise
+        size = np.sum(jump**2, axis=1)
+        read = np.sum(jump * (measured - opened) / noise, axis=1)
+        part = np.where(closing & (size > _JUMP**2), read / np.maximum(size, 1e-300), np.nan)
+        for i in np.flatnonzero((part[:-1] < _OPEN) & (part[1:] > _CLOSED)):
+            pair = slice(i, i + 2)
+            middle, speed = float(np.mean(time[pair])), float(np.mean(closes[pair]))
+            yield _Touch(int(plate), int(point), middle, float(d[i + 1] - d[i]), speed)
 
 
 def _contact_wrench(problem, model: ContactModel, s: Samples, path, time, z) -> np.ndarray:
