@@ -47,7 +47,7 @@ class PlanarMotion(Fields):
 
 
 @dataclass(frozen=True)
-class Pairs:
+class ImpactPairs:
     """Impacts, one a row.
 
     Attributes:
@@ -63,7 +63,7 @@ class Pairs:
     said: list[str]
 
 
-def pairs_from_motion(tables: Sequence[Table], motion: PlanarMotion) -> Pairs:
+def pairs_from_motion(tables: Sequence[Table], motion: PlanarMotion) -> ImpactPairs:
     """The single impacts of all logs."""
     paths = []
     for table in tables:
@@ -90,7 +90,7 @@ def pairs_from_motion(tables: Sequence[Table], motion: PlanarMotion) -> Pairs:
     if seen > len(rows):
         said.append(f"{seen - len(rows)} of {seen} impacts are not of one corner alone; left out")
     v, v2, arm = (np.array(part) for part in zip(*rows, strict=True))
-    return Pairs(v, v2, arm, said)
+    return ImpactPairs(v, v2, arm, said)
 
 
 def _heights(path: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,7 @@ from stiction._base.files import Fields
 from stiction.identify.fields import Columns3, Fraction, Positive, Setup
 from stiction.identify.fit.least_squares import scaled_condition
 from stiction.identify.fit.ranking import rank
-from stiction.identify.kinds.impact_motion import Pairs, PlanarMotion, pairs_from_motion
+from stiction.identify.kinds.impact_motion import ImpactPairs, PlanarMotion, pairs_from_motion
 from stiction.identify.result import Identification, parameters
 from stiction.tables import Table
 
@@ -131,7 +131,7 @@ def _stronge(p_c, u_n, first, second, stop, e):
     return np.where((left > 0) & (wanted <= to_stop), quick, p_c + left + beyond)
 
 
-def _listed(table: Table, setup: ImpactPairSetup) -> Pairs:
+def _listed(table: Table, setup: ImpactPairSetup) -> ImpactPairs:
     """The impacts of one table."""
 
     def rates(columns: list[str] | None) -> np.ndarray:
@@ -141,7 +141,7 @@ def _listed(table: Table, setup: ImpactPairSetup) -> Pairs:
         )
 
     arm = table.vectors(setup.arm or [], "length")
-    return Pairs(rates(setup.before), rates(setup.after), arm, [])
+    return ImpactPairs(rates(setup.before), rates(setup.after), arm, [])
 
 
 def identify(tables: Sequence[Table], setup: ImpactPairSetup) -> Identification:
