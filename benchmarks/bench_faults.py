@@ -1,6 +1,6 @@
 """Identification of faulty logs: do intervals cover the truth, or is the fault named?
 
-`FAULT_REPETITIONS` (200 if absent) logs of each fault and setup, twenty of every row in turn, so
+`FAULT_REPETITIONS` (200 if absent) logs of each fault and setup, four of every row in turn, so
 that a study that ends early (`FAULT_SECONDS`) has seen all rows alike. Outcomes are kept in the
 file `FAULT_RESULTS`, if that is set: a study that was interrupted goes on where it was. The table
 is that of docs/identify.md.
@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.identify.fault_rig import FAULTS, Outcome, Verdict, try_log, verdict_on
 
 SETUPS = ("single-point", "two-point")
-_IN_TURN = 20
+_IN_TURN = 4
 
 
 def main() -> None:

@@ -172,8 +172,14 @@ def _quaternion_order(p, R, t, random):
     return p, Rotation.from_quat(q, scalar_first=True).as_matrix()
 
 
-def _degrees(p, R, t, random):
-    return p, Rotation.from_rotvec(Rotation.from_matrix(R).as_rotvec() * 180 / np.pi).as_matrix()
+def _degrees(r, setup, random):
+    """The columns are a rotation vector in degrees; the setup says radians."""
+    turns = Rotation.from_matrix(r.rotation).as_rotvec() * 180 / np.pi
+    pose = setup.pose.model_copy(update={"quaternion": None, "rotation_vector": ["rx", "ry", "rz"]})
+    return (
+        replace(r, rotation=Rotation.from_rotvec(turns).as_matrix()),
+        setup.model_copy(update={"pose": pose}),
+    )
 
 
 _CABLE = np.array([20.0, 10.0, 15.0])  # N/m
@@ -200,7 +206,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "quaternion order wrong": _pose(_quaternion_order),
     "quaternion sense wrong": _pose(_quaternion_conjugated),
-    "degrees read as radians": _pose(_degrees),
+    "degrees read as radians": _degrees,
     "wrench.point left out": _setup(_point_left_out),
     "10 % outliers in force": _wrench(_outliers),
     "10 % outliers in pose": _pose(_pose_outliers),

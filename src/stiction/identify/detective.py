@@ -5,7 +5,7 @@ regression on the smoothed path judges it. If one of them fits far better than t
 read, the log is refused with that proposal.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations
 
@@ -18,6 +18,9 @@ from stiction.identify.recording import Recording
 from stiction.tables.units import SI
 
 _BETTER = 0.5  # of the misfit as read: less, and the suspicion explains the log
+_HARDLY_BETTER = 0.85  # of it: less, and a full fit decides
+_SOUND = 1.15  # times the noise: a fit that leaves no more has nothing to explain
+_MOST_TURNS = 14  # half a turn in degrees, read as radians, goes round 29 half times
 _CLOSE = 0.12  # relative: a ratio of noise levels this near to a unit's factor points to it
 FORCES = {unit: SI["force"][unit] for unit in ("lbf", "kgf", "kN", "mN")}
 MOMENTS = {unit: SI["moment"][unit] for unit in ("lbf*in", "lbf*ft", "kgf*m", "N*mm", "kN*m")}
@@ -53,19 +56,26 @@ def suspicions(r: Recording, setup: ContactSetup) -> Iterator[Suspicion]:
             f" {factors[1]:.4g}; set units.force and units.moment",
             wrench(factors[0] * f, factors[1] * m),
         )
-    for name, order in (("order", _reordered), ("sense", _turned_back)):
-        R = order(r.rotation, setup)
-        fix = "pose.quaternion_order" if name == "order" else "whether it is body to world"
+    yield (
+        "the quaternion's sense looks wrong: check whether it is body to world"
+        if setup.pose.quaternion
+        else "the rotation's sense looks wrong: check whether it is body to world",
+        replace(r, rotation=np.swapaxes(r.rotation, 1, 2)),
+    )
+    if setup.pose.quaternion:
         yield (
-            f"the quaternion's {name} looks wrong: check {fix}",
-            replace(r, rotation=R),
+            "the quaternion's order looks wrong: check pose.quaternion_order",
+            replace(r, rotation=_reordered(r.rotation, setup)),
         )
-    for word, factor in (("degrees", np.pi / 180), ("radians", 180 / np.pi)):
-        turns = Rotation.from_matrix(r.rotation).as_rotvec() * factor
-        yield (
-            f"angles look like {word}: set units.angle",
-            replace(r, rotation=Rotation.from_rotvec(turns).as_matrix()),
-        )
+    else:  # angles
+        for word, turns in (
+            *(("degrees", x * np.pi / 180) for x in _wound(r.rotation)),
+            ("radians", Rotation.from_matrix(r.rotation).as_rotvec() * 180 / np.pi),
+        ):
+            yield (
+                f"angles look like {word}: set units.angle",
+                replace(r, rotation=Rotation.from_rotvec(turns).as_matrix()),
+            )
     for order in list(permutations(range(3)))[1:]:
         swap = "".join("xyz"[i] for i in order)
         yield (
@@ -103,23 +113,37 @@ def suspicions(r: Recording, setup: ContactSetup) -> Iterator[Suspicion]:
         )
 
 
-def investigate(recording: Recording, setup: ContactSetup, misfit: Misfit) -> None:
+def investigate(
+    recording: Recording,
+    suspected: Sequence[Suspicion],
+    misfit: Misfit,
+    again: Callable[[Recording], float] | None = None,
+) -> None:
     """Refuse a log that one suspicion explains far better.
 
     Args:
         recording: A log that does not fit.
-        setup: What was read into it.
+        suspected: From `suspicions`.
         misfit: Of a recording, by a plain regression, with the sensor's noise of force and moment
             larger by these factors.
+        again: Residual of a full fit, in units of the noise. Given where the log as it is read
+            leaves far more than the noise; it decides where the regression hardly does, since the
+            path's own noise is in that.
     """
     size = _sizes(recording)
     as_read = misfit(recording, 1.0, 1.0)
-    found = [(misfit(r, *(_sizes(r) / size)), what) for what, r in suspicions(recording, setup)]
-    score, what = min(found)
-    if score < _BETTER * as_read:
+    found = [(misfit(r, *(_sizes(r) / size)), i) for i, (_, r) in enumerate(suspected)]
+    score, best = min(found)
+    what, undone = suspected[best]
+    left = f"misfit {score:.3g}"
+    explained = score < _BETTER * as_read
+    if not explained and again is not None and score < _HARDLY_BETTER * as_read:
+        whole = again(undone)
+        explained, left = whole < _SOUND, f"a full fit leaves {whole:.3g}"
+    if explained:
         raise InputError(
             f"'{recording.name}' does not fit its setup (misfit {as_read:.3g} times the noise):"
-            f" {what} (misfit {score:.3g})"
+            f" {what} ({left})"
         )
 
 
@@ -163,9 +187,19 @@ def _reordered(R: np.ndarray, setup: ContactSetup) -> np.ndarray:
     return Rotation.from_quat(q, scalar_first=not first).as_matrix()
 
 
-def _turned_back(R: np.ndarray, setup: ContactSetup) -> np.ndarray:
-    del setup
-    return np.swapaxes(R, 1, 2)
+def _wound(R: np.ndarray) -> Iterator[np.ndarray]:
+    """Rotation vectors of these rotations, some full turns more or less, steady in time.
+
+    What was 30° and is read as 30 rad went round several times, which a rotation does not show.
+    """
+    x = Rotation.from_matrix(R).as_rotvec()
+    angle = np.linalg.norm(x, axis=1)
+    axis = x / np.where(angle > 0, angle, 1.0)[:, None]
+    # Beyond half a turn the axis is the opposite one: keep it where it was.
+    sign = np.cumprod(np.append(1.0, np.where(np.sum(axis[1:] * axis[:-1], axis=1) < 0, -1.0, 1.0)))
+    axis, angle = sign[:, None] * axis, np.unwrap(sign * angle)
+    for turns in range(-_MOST_TURNS, _MOST_TURNS + 1):
+        yield (angle + 2 * np.pi * turns)[:, None] * axis
 
 
 def _missing_arm(f: np.ndarray, m: np.ndarray, r: Recording) -> np.ndarray:

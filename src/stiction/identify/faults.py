@@ -20,6 +20,7 @@ _MOST_BAD = 0.3  # share of rows: more are no exception
 _STANDS_OUT = 12.0  # noise levels: far beyond what a smooth motion and noise give
 _SHARE_LOST = 0.015  # of the time by which one sensor ends before the other
 _FLAT = 8  # samples of a plateau, at least
+_BESIDE = 3.0  # noise levels below a limit within which readings may have been cut
 # Share of sound logs of which some channel may be taken for saturated: divided by how many runs are
 # looked at, it is the probability by which one run may be so even by chance (Bonferroni).
 _FALSE_ALARMS = 0.01
@@ -210,6 +211,12 @@ def _plateau(values: np.ndarray, noise: float) -> np.ndarray:
             # Chosen for being near the level, they scatter by no more than an even spread there.
             even = 3 * (b - a) * np.var(x[a:b]) / noise**2
             out[a:b] |= chi2.cdf(even, b - a - 1) < by_chance
+        if out.any():
+            # A reading below the limit beside others at it is there by its noise: to keep it would
+            # be to choose by noise. So its neighbours decide, not it itself.
+            beside = np.pad(x, 2, mode="edge")
+            around = (beside[:-4] + beside[1:-3] + beside[3:-1] + beside[4:]) / 4
+            out |= (x > level - noise) | (around > level - _BESIDE * noise)
     return out
 
 

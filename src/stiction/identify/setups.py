@@ -97,7 +97,7 @@ KINDS = {
     "axis": Kind(axis.AxisSetup, _one_table, axis.identify, validate=axis.validate),
     "sliding": Kind(sliding.SlidingSetup, _one_table, sliding.identify),
     "impacts": Kind(ImpactSetup, _tables_of_directory, impacts.identify),
-    "impact-pairs": Kind(impact_pairs.ImpactPairSetup, _one_table, impact_pairs.identify),
+    "impact-pairs": Kind(impact_pairs.ImpactPairSetup, _tables, impact_pairs.identify),
     "tosses": Kind(tosses.TossSetup, _one_table, tosses.identify),
     "rollouts": Kind(
         rollouts.RolloutSetup,
@@ -164,7 +164,8 @@ def identify_logs(
 
     Args:
         logs: Files, or directories that hold the files named in the setup. Of a contact setup each
-            is one test, of rollouts one or more of them; other kinds take one log.
+            is one test, of rollouts, robots and impact pairs one or more of them; other kinds take
+            one log.
         setup: From `read_setup`.
         folder: The setup's folder, for files of meshes and mechanisms.
         laws: Whether to rank laws too, by what they foretell of data kept aside.

@@ -15,12 +15,15 @@ demand is estimated and marginalised; in between the interval is in between.
 The prior probability π of a group is at most `SUSPICION`, and less where the data can hardly tell
 the group from a wanted parameter: so little that suspecting it widens no interval of a clean log by
 more than `PRICE`. What such a test takes for granted is said (`Average.alone`), and counted
-in full where the setup declares its tolerance.
+in full where the setup declares its tolerance. Evidence would have to be strong to overcome so low
+a price; a hint is enough to pay more: where the likelihood ratio of such a group is one that sound
+setups exceed in the share `HINT` of logs only, its hypothesis weighs no less than the best.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import chi2
 
 from stiction._base.arrays import Float
 from stiction.identify.fit.least_squares import triangle
@@ -28,6 +31,7 @@ from stiction.identify.fit.nuisances import Nuisances
 
 SUSPICION = 0.05  # π: prior probability that a group is off at all
 PRICE = 0.02  # share by which one suspicion may widen an interval that needs none
+HINT = 0.1  # share of sound logs of which a priced group may be thought to be off
 _WINDOW = 6.0  # log odds below the best at which a hypothesis is left out
 _MOST_OFF = 6  # groups at once
 
@@ -41,6 +45,8 @@ class Average:
         covariance: Of both.
         probability: That each group of nuisances is off, by name.
         best: The likeliest hypothesis.
+        instead: Groups that explain the data as well as one of the best hypothesis, by its name.
+        hinted: Groups that were given weight for a hint: their numbers and standard errors.
         clean: Covariance of the parameters if no group were off but the declared ones.
         alone: The same if one group were surely off, by name.
     """
@@ -49,6 +55,8 @@ class Average:
     covariance: Float[np.ndarray, "n n"]
     probability: dict[str, float]
     best: frozenset[str]
+    instead: dict[str, list[str]]
+    hinted: dict[str, tuple[np.ndarray, np.ndarray]]
     clean: Float[np.ndarray, "p p"]
     alone: dict[str, Float[np.ndarray, "p p"]]
 
@@ -86,6 +94,7 @@ def average(
     G, base = solve @ R12, solve @ solve.T
     tolerance = nuisances.tolerance
     names = [g.name for g in nuisances.suspects]
+    place = {g.name: g.place for g in nuisances.suspects}
     known: dict[frozenset[str], tuple] = {}
     asked = wanted[:, seen]
 
@@ -115,7 +124,7 @@ def average(
     none = posterior(frozenset())
     unsuspecting = spread_of(none[0], none[2])
     clean = _variances(asked, unsuspecting)
-    told, odds, alone = np.isfinite(clean), {}, {}
+    told, odds, alone, priced = np.isfinite(clean), {}, {}, []
     for name in names:
         on, _, C, _, occam = posterior(frozenset({name}))
         spread = spread_of(on, C)
@@ -123,11 +132,13 @@ def average(
         dearest = np.max(_variances(asked, spread)[told] / clean[told], initial=1.0)
         cost = np.exp(occam - none[4]) * dearest  # of a clean log, for odds of 1
         odds[name] = np.log(min(SUSPICION, 2 * PRICE / cost))
+        if 2 * PRICE / cost < SUSPICION:
+            priced.append(name)
 
     def judge(off: frozenset[str]) -> float:
         if off not in known:
             on, mean, C, fits, occam = posterior(off)
-            known[off] = fits + occam + sum(odds[name] for name in off), on, mean, C
+            known[off] = fits + occam + sum(odds[name] for name in off), on, mean, C, fits
         return known[off][0]
 
     best = frozenset()
@@ -141,11 +152,29 @@ def average(
             break
         best = top
     scores = {s: v[0] for s, v in known.items() if v[0] > judge(best) - _WINDOW}
+    hinted = {}
+    for name in priced:
+        with_it = best | {name}
+        judge(with_it)
+        _, on, mean, C, fits = known[with_it]
+        own = np.isin(on, np.arange(q)[place[name]])
+        if 2 * (fits - known[best][4]) > chi2.isf(HINT, own.sum()) and name not in best:
+            scores[with_it] = max(judge(with_it), judge(best))
+            hinted[name] = mean[own], np.sqrt(np.diag(C)[own])
     weights = {s: float(np.exp(v - judge(best))) for s, v in scores.items()}
+
+    def fits_without(gone: str, other: str) -> float:
+        swapped = best - {gone} | {other}
+        judge(swapped)
+        return known[swapped][4]
+
+    as_well = known[best][4] - 0.5 * chi2.isf(HINT, 1)
+    others = [n for n in names if n not in best]
+    instead = {g: [n for n in others if fits_without(g, n) > as_well] for g in best}
     total = sum(weights.values())
     changes, spreads = [], []
     for s in weights:
-        _, on, mean, C = known[s]
+        _, on, mean, C, _ = known[s]
         z, cov_z = np.zeros(q), np.zeros((q, q))
         z[on] = mean
         cov_z[np.ix_(on, on)] = C
@@ -163,7 +192,7 @@ def average(
     covariance = np.einsum("s,sij->ij", w, np.array(spreads))
     covariance += np.einsum("s,si,sj->ij", w, apart, apart)
     likely = {g: sum(x for s, x in weights.items() if g in s) / total for g in names}
-    return Average(mean, covariance, likely, best, of_all(unsuspecting), alone)
+    return Average(mean, covariance, likely, best, instead, hinted, of_all(unsuspecting), alone)
 
 
 def _variances(wanted: np.ndarray, covariance: np.ndarray) -> np.ndarray:

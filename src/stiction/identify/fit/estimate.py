@@ -12,11 +12,12 @@ from stiction._base.arrays import Float
 from stiction.identify.contact.along import bristles_along, contacts_along, loaded_along
 from stiction.identify.contact.model import Bristles
 from stiction.identify.fit.least_squares import covariance
-from stiction.identify.fit.nuisances import Nuisances, sentence
+from stiction.identify.fit.nuisances import WORDS, Nuisances, sentence
 from stiction.identify.fit.regression import Regression, Rows, regress
 from stiction.identify.fit.samples import ContactProblem, Samples
 
 _UNUSUAL = 2.5  # tolerances beyond which a correction is remarked on
+_CROWD = 3  # groups that are off at once: an unforeseen cause is as likely
 _LIKELY = 0.5  # probability from which a group is said to be off
 _GRID = 40  # break-away stretches tried
 
@@ -38,6 +39,8 @@ class Estimate:
         nuisance_std: Their standard errors.
         off: The groups of them that the fit took for off.
         probability: That each group is off.
+        instead: Groups that explain the data as well as one that is off, by its name.
+        hinted: Groups that the data hint to be off: their numbers and standard errors.
         clean: Covariance of theta if no group were off but those declared.
         alone: The same if one group were surely off, by its name.
         spacing: Of the knots, where the paths were fitted too [s].
@@ -56,6 +59,8 @@ class Estimate:
     nuisance_std: Float[np.ndarray, " q"]
     off: frozenset[str] = frozenset()
     probability: dict[str, float] = field(default_factory=dict)
+    instead: dict[str, list[str]] = field(default_factory=dict)
+    hinted: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     clean: np.ndarray | None = None
     alone: dict[str, np.ndarray] = field(default_factory=dict)
     spacing: float | None = None
@@ -153,12 +158,54 @@ def far_warnings(nuisances: Nuisances, found: Estimate) -> list[str]:
     return out
 
 
+def other_causes(nuisances: Nuisances, found: Estimate) -> list[str]:
+    """A sentence where what the fit needs looks like one cause that is not among the nuisances.
+
+    Three of the setup's numbers off at once are rarer than one unforeseen fault; and what bends, or
+    follows with play, makes wrenches late.
+    """
+    late = next(g for g in nuisances.groups if g.name == "delay")
+    unusual = "delay" in found.off and np.any(
+        np.abs(found.nuisances[late.place]) > _UNUSUAL * late.tolerance
+    )
+    if len(found.off) < _CROWD and not unusual:
+        return []
+    what = "a delay so large" if unusual else f"{len(found.off)} of the setup's numbers off at once"
+    return [
+        f"{what} may be one other cause that no number of the setup stands for: play between the"
+        " tool and the tracked frame, frames that were lost, or a tool that bends (tool and sensor"
+        " are in series with every k); k, c and friction may be off by more than their intervals."
+        " To tell, press the bare tool on something rigid, and reverse the motion under load"
+    ]
+
+
 def corrections(nuisances: Nuisances, found: Estimate) -> list[str]:
     """What the data found wrong with the setup, and was allowed for."""
+    out = []
+    for g in nuisances.groups:
+        others = found.instead.get(g.name, [])
+        told = sum(found.probability.get(n, 0.0) for n in (g.name, *others))
+        if g.name not in found.off or told < _LIKELY:
+            continue
+        said = sentence(g, found.nuisances[g.place], found.nuisance_std[g.place])
+        if others:
+            said += f" (or {', '.join(f'the {WORDS[n][0]}' for n in others)}: the data do not tell)"
+        out.append(said)
+    return out
+
+
+def hints(nuisances: Nuisances, found: Estimate) -> list[str]:
+    """What may be off, by a hint of the data that is no proof: one sentence for all of it."""
+    groups = {g.name: g for g in nuisances.groups}
+    if not found.hinted:
+        return []
+    named = [f"the {sentence(groups[n], z, std)}" for n, (z, std) in found.hinted.items()]
+    which = "" if len(named) == 1 else ", and this test does not tell which of them"
+    motions = list(dict.fromkeys(WORDS[n][2] for n in found.hinted))
+    declare = ", ".join(f"tolerances.{n}" for n in found.hinted)
     return [
-        sentence(g, found.nuisances[g.place], found.nuisance_std[g.place])
-        for g in nuisances.groups
-        if g.name in found.off and found.probability.get(g.name, 0.0) > _LIKELY
+        f"the data hint that the setup may be off{which}: {'; '.join(named)}. Intervals are widened"
+        f" to hold both cases; declare {declare}, or to tell them apart {', and '.join(motions)}"
     ]
 
 

@@ -18,7 +18,9 @@ from stiction.identify.fit.errors_in_variables import (
     smooth,
 )
 from stiction.identify.fit.estimate import Estimate
+from stiction.identify.fit.least_squares import triangle
 from stiction.identify.fit.samples import ContactProblem, Samples
+from stiction.identify.fit.touches import touch_rows
 from stiction.identify.path.motion import SmoothPath
 from stiction.identify.path.segments import one_of, stack
 from stiction.identify.path.splines import DEGREE, segment_count
@@ -99,6 +101,10 @@ def estimate_jointly(
             np.asarray(a)
             for a in information(joint, track, path, jnp.asarray(theta), jnp.asarray(scale))
         )
+        paths = [SmoothPath(one_of(track, i), c) for i, c in enumerate(path)]
+        J, r = touch_rows(problem, tests, paths, theta[:p], theta[p:], spacing)
+        both = triangle(np.concatenate([np.column_stack([root, rhs]), np.column_stack([J, r])]))
+        root, rhs = both[: len(root), :-1], both[: len(root), -1]
         asked = jacobian_of_wanted(model, theta[:p], np.ones(len(model.materials)))
         told = average(root, rhs, theta[p:], nuisances, free[:p], misfit, asked)
         tried.append(off)
@@ -112,7 +118,6 @@ def estimate_jointly(
         spread = average(root, rhs, theta[p:], nuisances, seen, misfit, asked).covariance
     unseen = np.flatnonzero(~seen)
     spread[unseen, unseen] = np.inf
-    paths = [SmoothPath(one_of(track, i), c) for i, c in enumerate(path)]
     estimate = replace(
         first,
         theta=theta[:p],
@@ -127,6 +132,8 @@ def estimate_jointly(
         nuisance_std=np.sqrt(np.diag(spread)[p:]),
         off=told.best,
         probability=told.probability,
+        instead=told.instead,
+        hinted=told.hinted,
         clean=told.clean,
         alone=told.alone,
         spacing=spacing,

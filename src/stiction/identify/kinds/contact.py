@@ -25,7 +25,7 @@ from stiction.identify.contact.parameters import (
     wanted_names,
 )
 from stiction.identify.contact.prune import prune
-from stiction.identify.detective import investigate, noise_warnings
+from stiction.identify.detective import investigate, noise_warnings, suspicions
 from stiction.identify.faults import check_recording, check_touch, clean, lost_frames
 from stiction.identify.fit.estimate import (
     Estimate,
@@ -54,15 +54,14 @@ from stiction.identify.path.motion import ExactPath, smooth_path, widest_spacing
 from stiction.identify.path.noise import Noise, as_scattering, sensor_noise
 from stiction.identify.path.segments import lay_out_poses
 from stiction.identify.recording import Recording
-from stiction.identify.result import (
-    Identification,
-)
+from stiction.identify.result import Identification, Trace
 
 _FAR = 2.5  # tolerances beyond which a nuisance is no small correction
 _WORTH_A_WORD = 3  # samples left out alone: one or two are chance
 _POOR_FIT = 1.5  # times the noise
 _REFUSED = 40.0  # times the noise: neither small corrections nor wide intervals help
 _HOPELESS = 8.0  # times the noise, on the path as it is; smoothing alone leaves 2 to 4
+_FELT = 20.0  # noise levels of a force that something must have caused
 _ROUNDS = 3  # of choosing samples by where things were found to be
 
 
@@ -128,8 +127,12 @@ def fit_contact(
     folder: Path = Path(),
     *,
     tell: Callable[[str], None] = lambda text: None,
+    investigating: bool = True,
 ) -> ContactFit:
-    """All of `identify` but the words: arguments are the same."""
+    """All of `identify` but the words: arguments are the same.
+
+    `investigating` says whether to look for a mistake in reading, if the fit is poor.
+    """
     if not recordings:
         raise InputError("`recordings` must hold at least one test, got none")
     whole = contact_model(setup, folder)
@@ -187,8 +190,8 @@ def fit_contact(
 
     tell("fitting")
     first = estimate_on_paths(problem, tests)
-    if first.whitened > _HOPELESS:  # no use in fitting long
-        _investigate(problem, setup, recordings[0], widest)
+    if investigating and first.whitened > _HOPELESS:  # no use in fitting long
+        _investigate(replace(problem, model=whole), setup, recordings[0], widest, None)
     if not plain and first.whitened > _REFUSED:
         raise InputError(
             f"'{recordings[0].name}' does not fit its setup: what is left is"
@@ -213,9 +216,12 @@ def fit_contact(
         found = solve(problem, tests, found.spacing, found)
     if trimmed >= _WORTH_A_WORD:
         said.append(f"{trimmed} wrench samples stand out alone; left out")
-    if _is_doubtful(problem, found):
-        plain_problem = calibrated(problem, 0 * found.nuisances)
-        _investigate(plain_problem, setup, recordings[0], found.spacing or widest)
+    if investigating and _is_doubtful(problem, found):
+        unpruned, at = replace(problem, model=whole), found.spacing or widest
+        poor = found.whitened > _POOR_FIT and not plain
+        again = partial(_residual_of, setup, folder) if poor else None
+        _investigate(unpruned, setup, recordings[0], at, again)
+    _check_carried(traces_of(problem, found), noise)
     if found.whitened > MISFIT or found.off & {"delay", "rate"}:
         said += [sentence for r in recordings for sentence in lost_frames(r)]
     delay = float(np.mean(delays) + found.nuisances[-2])
@@ -234,21 +240,39 @@ def _is_doubtful(problem: ContactProblem, found: Estimate) -> bool:
 
 
 def _investigate(
-    problem: ContactProblem, setup: ContactSetup, r: Recording, spacing: float | None
+    problem: ContactProblem,
+    setup: ContactSetup,
+    r: Recording,
+    spacing: float | None,
+    again: Callable[[Recording], float] | None,
 ) -> None:
-    """Refuse a log that one mistake in reading it explains far better."""
-    noise = problem.noise
+    """Refuse a log that one mistake in reading it explains far better.
+
+    `problem` has all points of the body: with the mistake undone, others may touch than as read.
+    `again` fits a log in full, where that may still decide.
+    """
+    noise, suspected = problem.noise, list(suspicions(r, setup))
+    model = prune(problem.model, [r, *(other for _, other in suspected)])
 
     def misfit(r: Recording, force: float, moment: float) -> float:
         louder = replace(noise, force=force * noise.force, moment=moment * noise.moment)
         try:
             path = ExactPath(r) if spacing is None else _smooth(r, noise, spacing)
-            s = take_samples(problem, r, path, lambda _: None, None, np.zeros(2))  # type: ignore[arg-type, return-value]
-            return estimate_on_paths(replace(problem, noise=louder), [s]).whitened
+            judged = replace(problem, model=model, noise=louder)
+            s = take_samples(judged, r, path, lambda _: None, None, np.zeros(2))  # type: ignore[arg-type, return-value]
+            return estimate_on_paths(judged, [s]).whitened
         except InputError:
             return np.inf
 
-    investigate(r, setup, misfit)
+    investigate(r, suspected, misfit, again)
+
+
+def _residual_of(setup: ContactSetup, folder: Path, r: Recording) -> float:
+    """Of a full fit, in units of the noise."""
+    try:
+        return fit_contact([r], setup, folder, investigating=False).found.whitened
+    except InputError:
+        return np.inf
 
 
 def _smooth(r: Recording, noise: Noise, spacing: float):
@@ -270,6 +294,18 @@ def _check_judged(tests: list[Samples]) -> None:
                 " the brink of touching, within the sensor's noise, throughout; press harder, or"
                 " leave that surface out"
             )
+
+
+def _check_carried(traces: Sequence[Trace], noise: Noise) -> None:
+    """Refuse tests with forces that no surface could carry."""
+    if any(t.touched.any() for t in traces):
+        return
+    largest = max(float(np.abs(t.wrench[:, :3]).max()) for t in traces)
+    if largest > _FELT * noise.force:
+        raise InputError(
+            f"no surface carries any force in '{traces[0].name}', yet {largest:.3g} N were read"
+            " (row 1 on); check frames, angles, shapes, surfaces and the wrench's sign"
+        )
 
 
 def _align(problem: ContactProblem, recordings, paths, setup: ContactSetup):

@@ -10,7 +10,7 @@ from stiction.identify.fit.estimate import Estimate
 from stiction.identify.fit.joint import MISFIT, HeldFit
 from stiction.identify.fit.posterior import NOT_NORMAL, not_normal, sample
 from stiction.identify.fit.samples import ContactProblem
-from stiction.identify.kinds.contact_result import breakaway_of, traces_of
+from stiction.identify.kinds.contact_result import breakaway_of, traces_of, wanted_of
 from stiction.identify.result import Identification, Parameter
 
 _SURELY_NORMAL = 0.1  # relative standard error below which a linear parameter needs no test
@@ -23,14 +23,18 @@ def with_posterior(
     """The identification, with intervals by sampling where Laplace's test fails.
 
     The test costs as much as the fit, so it is left out where nothing can come of it: with linear
-    parameters that are all well known and off their bounds.
+    parameters that are all well known and off their bounds; and where the residual is larger than
+    the noise, so that the density is not that of the data.
     """
     model = problem.model
-    loose = [
-        p.std is not None and p.value is not None and p.std > _SURELY_NORMAL * abs(p.value)
-        for p in out.parameters.values()
-    ]
-    if found.spacing is None or not (any(loose) or model.nonlinear_names):
+    if found.spacing is None or found.whitened > MISFIT:
+        return out
+    traces = traces_of(problem, found)
+    values, spread = wanted_of(model, found, traces)  # without what only a tolerance adds
+    loose = np.isfinite(np.diag(spread)) & (
+        np.sqrt(np.diag(spread)) > _SURELY_NORMAL * np.abs(values)
+    )
+    if not (any(loose) or model.nonlinear_names):
         return out
     tell("testing the shape of what is left open")
     p = len(found.theta)
@@ -42,7 +46,6 @@ def with_posterior(
     prior = np.divide(1.0, tolerance, out=np.zeros(len(tolerance)), where=tolerance > 0)
     everything = np.concatenate([found.theta, found.nuisances])
     held = HeldFit(problem, found.tests, found.bristles, found.spacing)
-    misfit = found.whitened**2 if found.whitened > MISFIT else 1.0
     positive = np.append(problem.signs, np.zeros(len(everything) - len(problem.signs), dtype=bool))
 
     def possible(y: np.ndarray) -> float:
@@ -52,19 +55,19 @@ def with_posterior(
         full = everything.copy()
         full[free] = y
         path = held(full[:p], full[p:])
-        cost = float(path.wrench_cost + path.pose_cost) / misfit
+        cost = float(path.wrench_cost + path.pose_cost)
         return -0.5 * (cost + float(np.sum((prior * full[p:]) ** 2)))
 
     R, rhs = held.information(found.theta, found.nuisances, held(found.theta, found.nuisances))
     believed = np.append(np.zeros(p), prior**2)
-    H = (R.T @ R / misfit + np.diag(believed))[np.ix_(free, free)]
+    H = (R.T @ R + np.diag(believed))[np.ix_(free, free)]
     size = 1 / np.sqrt(np.diag(H))
     values, vectors = np.linalg.eigh(H * size * size[:, None])
     root = size[:, None] * vectors / np.sqrt(np.maximum(values, 1e-12))
     mean = everything[free]
     # Where it would be largest without bounds: a normal density that a bound cuts off is known
     # without draws.
-    uphill = -(R.T @ rhs / misfit + believed * everything)[free]
+    uphill = -(R.T @ rhs + believed * everything)[free]
     spread = root @ root.T
     asked = spread[:, : seen.sum()] / np.sqrt(np.diag(spread))[: seen.sum()]
     shape = not_normal(density, mean + spread @ uphill, asked)
@@ -75,7 +78,7 @@ def with_posterior(
     inside = np.where(positive[free] & (mean <= 0), 0.5 * size, mean)
     draws = np.tile(everything, (_DRAWS, 1))
     draws[:, free] = sample(possible, inside, root, count=_DRAWS)
-    breakaway, _ = breakaway_of(model, found, traces_of(problem, found))
+    breakaway, _ = breakaway_of(model, found, traces)
     drawn = np.array([wanted_values(model, d[:p], breakaway) for d in draws])
     # What a fit with a poor residual, or several hypotheses, widened before is widened here too.
     J = jacobian_of_wanted(model, found.theta, breakaway)[:, seen]

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from stiction._base.arrays import Float
 from stiction.identify.contact.along import inertial_along
 from stiction.identify.contact.mapped import sample_jit
 from stiction.identify.contact.model import ContactModel, carrying, find_contacts, wrench
@@ -17,7 +18,14 @@ from stiction.identify.contact.parameters import (
     wanted_values,
 )
 from stiction.identify.contact.plates import compound_stiffness
-from stiction.identify.fit.estimate import Estimate, corrections, far_warnings, nuisance_notes
+from stiction.identify.fit.estimate import (
+    Estimate,
+    corrections,
+    far_warnings,
+    hints,
+    nuisance_notes,
+    other_causes,
+)
 from stiction.identify.fit.least_squares import scaled_condition
 from stiction.identify.fit.nuisances import WORDS, added_reading
 from stiction.identify.fit.residuals import judge_residuals
@@ -158,6 +166,7 @@ def identification_of(
     values, cov = wanted_of(model, found, traces)
     if not plain:
         cov = cov * max(tests.inflation / max(found.whitened**2, 1.0), 1.0)
+    cov = cov + _bending(wanted_names(model), values, setup.tolerances.bending or 0.0)
     z = quantile(method.confidence)
     parameters, warnings = {}, []
     for name, value, std in zip(
@@ -180,6 +189,8 @@ def identification_of(
     if not plain:
         warnings += misfit_warnings(found.whitened) + tests.warnings
         warnings += far_warnings(problem.nuisances, found)
+        warnings += hints(problem.nuisances, found)
+        warnings += other_causes(problem.nuisances, found)
     warnings += said
     return Identification(
         parameters=parameters,
@@ -190,7 +201,7 @@ def identification_of(
         warnings=[w for w in warnings if w],
         method="least-squares" if plain else "errors-in-variables",
         confidence=method.confidence,
-        caveats=_caveats(problem, found, parameters, traces),
+        caveats=_caveats(problem, setup, found, parameters, traces),
         corrections=corrections(problem.nuisances, found),
         surfaces=tuple(s.name for s in setup.surfaces),
         traces=traces,
@@ -206,7 +217,28 @@ def identification_of(
     )
 
 
-def _caveats(problem: ContactProblem, found: Estimate, parameters, traces) -> list[str]:
+def _bending(
+    names: tuple[str, ...], values: Float[np.ndarray, " n"], tolerance: float
+) -> Float[np.ndarray, "n n"]:
+    r"""Covariance for a tool that bends by s times its load, s within a tolerance [m/N].
+
+    Of $F = k (d - sF) + c (\dot d - s \dot F)$ a slow test shows k/(1 + ks) and, to first order,
+    c (1 - 2ks). Friction is a ratio of forces.
+    """
+    k = dict(zip(names, values, strict=True))
+    slope = [
+        {"k": 1, "c": 2}.get(letter, 0) * value * k.get(f"{surface}.k", 0.0)
+        for (surface, _, letter), value in zip(
+            (n.rpartition(".") for n in names), values, strict=True
+        )
+    ]
+    slope = np.where(np.isfinite(slope), slope, 0.0)
+    return tolerance**2 * np.outer(slope, slope)
+
+
+def _caveats(
+    problem: ContactProblem, setup: ContactSetup, found: Estimate, parameters, traces
+) -> list[str]:
     """What each parameter takes for granted and this test could not tell, one sentence each."""
     if found.clean is None:
         return []
@@ -231,12 +263,13 @@ def _caveats(problem: ContactProblem, found: Estimate, parameters, traces) -> li
             f" tolerances.{worst[0]}, or to tell them apart {WORDS[worst[0]][2]}"
         )
     stiff = [(n, p.value) for n, p in parameters.items() if n.endswith(".k") and p.value]
-    if stiff:
+    if stiff and setup.tolerances.bending is None:
         name, k = max(stiff, key=lambda x: x[1])
         out.append(
             "tool and sensor are in series with every k: what bends between the tracked frame and"
             f" the surface is counted as the surface's ({_BENDS:.0e} m/N of it is"
-            f" {100 * _BENDS * k:.2g} % of {name}); to tell, press the bare tool on something rigid"
+            f" {100 * _BENDS * k:.2g} % of {name}); declare tolerances.bending, or to tell, press"
+            " the bare tool on something rigid"
         )
     return out
 

@@ -155,6 +155,9 @@ class Tolerances(Fields):
     tool_offset: Annotated[NotNegative | None, Field(description="`pose.body_position` [m]")] = None
     plates: Annotated[NotNegative | None, Field(description="along their normals [m]")] = None
     size: Annotated[NotNegative | None, Field(description="of the shapes, relative")] = None
+    bending: Annotated[
+        NotNegative | None, Field(description="of tool and sensor under load [m/N]")
+    ] = None
     delay: Annotated[NotNegative | None, Field(description="of the wrench's clock [s]")] = None
     rate: Annotated[NotNegative | None, Field(description="of the wrench's clock, relative")] = None
 

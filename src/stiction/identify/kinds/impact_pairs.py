@@ -10,10 +10,11 @@ compression has been given back (Stronge). They are one while the slip keeps its
 Laws are ranked by what they foretell of impacts kept aside, in turn.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from stiction._base.arrays import Float
 from stiction._base.errors import InputError
@@ -21,6 +22,7 @@ from stiction._base.files import Fields
 from stiction.identify.fields import Columns3, Fraction, Positive, Setup
 from stiction.identify.fit.least_squares import scaled_condition
 from stiction.identify.fit.ranking import rank
+from stiction.identify.kinds.impact_motion import ImpactPairs, PlanarMotion, pairs_from_motion
 from stiction.identify.result import Identification, parameters
 from stiction.tables import Table
 
@@ -45,21 +47,35 @@ class ImpactPairSetup(Setup):
     kind: Literal["impact-pairs"]
     mass: Annotated[Positive, Field(description="[kg]")]
     inertia: Annotated[Positive, Field(description="about the centre of mass [kg·m²]")]
-    before: Annotated[Columns3, Field(description="velocity x, y and spin (x towards y)")]
-    after: Columns3
+    before: Annotated[
+        Columns3 | None, Field(description="velocity x, y and spin (x towards y)")
+    ] = None
+    after: Columns3 | None = None
     arm: Annotated[
-        list[str],
-        Field(min_length=2, max_length=2, description="contact less centre of mass, x and y"),
-    ]
+        Annotated[list[str], Field(min_length=2, max_length=2)] | None,
+        Field(description="contact less centre of mass, x and y"),
+    ] = None
+    motion: Annotated[
+        PlanarMotion | None, Field(description="instead of these: recorded poses, a log each")
+    ] = None
     noise: Annotated[PairNoise | None, Field(description="read off the misfit if left out")] = None
     laws: Annotated[list[Literal["newton", "poisson", "stronge"]], Field(min_length=1)] = list(LAWS)
     folds: Annotated[int, Field(ge=2, le=50, description="parts kept aside in turn")] = 10
     confidence: Fraction = 0.95
 
+    @model_validator(mode="after")
+    def _one_source(self) -> "ImpactPairSetup":
+        listed = [self.before, self.after, self.arm]
+        if (self.motion is None) != all(listed) or (self.motion is not None and any(listed)):
+            raise ValueError("give either `before`, `after` and `arm`, or `motion`")
+        return self
+
     @property
     def columns(self) -> list[str]:
         """All columns that are read."""
-        return [*self.before, *self.after, *self.arm]
+        if self.motion is not None:
+            return self.motion.coordinates
+        return [*(self.before or []), *(self.after or []), *(self.arm or [])]
 
 
 def rebound(
@@ -115,13 +131,28 @@ def _stronge(p_c, u_n, first, second, stop, e):
     return np.where((left > 0) & (wanted <= to_stop), quick, p_c + left + beyond)
 
 
-def identify(table: Table, setup: ImpactPairSetup) -> Identification:
+def _listed(table: Table, setup: ImpactPairSetup) -> ImpactPairs:
+    """The impacts of one table."""
+
+    def rates(columns: list[str] | None) -> np.ndarray:
+        names = columns or []
+        return np.concatenate(
+            [table.vectors(names[:2], "length"), table.vectors(names[2:], "angle")], axis=1
+        )
+
+    arm = table.vectors(setup.arm or [], "length")
+    return ImpactPairs(rates(setup.before), rates(setup.after), arm, [])
+
+
+def identify(tables: Sequence[Table], setup: ImpactPairSetup) -> Identification:
     """Friction and restitution of the law that foretells best."""
-    v = table.vectors(setup.before[:2], "length")
-    spin = table.vectors(setup.before[2:], "angle")
-    v2, spin2 = table.vectors(setup.after[:2], "length"), table.vectors(setup.after[2:], "angle")
-    before, after = np.concatenate([v, spin], axis=1), np.concatenate([v2, spin2], axis=1)
-    arm = table.vectors(setup.arm, "length")
+    if setup.motion is not None:
+        parts = [pairs_from_motion(tables, setup.motion)]
+    else:
+        parts = [_listed(table, setup) for table in tables]
+    before, after, arm = (
+        np.concatenate([getattr(p, name) for p in parts]) for name in ("before", "after", "arm")
+    )
     if len(before) < _FEWEST:
         raise InputError(f"the log must hold at least {_FEWEST} impacts, got {len(before)} rows")
     J = np.zeros((len(arm), 2, 3))  # contact velocity of (v_x, v_y, spin)
@@ -133,13 +164,15 @@ def identify(table: Table, setup: ImpactPairSetup) -> Identification:
     if len(apart) > 0.5 * len(coming):
         raise InputError(
             f"the contact must approach before an impact, got {len(apart)} of {len(coming)} rows"
-            f" that part (the first: {table.row(int(apart[0]))}); check the signs of `before` and"
-            " `arm`"
+            f" that part (the first: impact {apart[0] + 1}); check the signs of `before` and `arm`"
         )
     use = coming[:, 1] < 0
     before, after, J, coming = before[use], after[use], J[use], coming[use]
     G = np.einsum("nij,j,nkj->nik", J, inverse, J)
-    warnings = _balance(before, after, arm[use], setup)
+    warnings = [
+        *(said for p in parts for said in p.said),
+        *_balance(before, after, arm[use], setup),
+    ]
     if len(apart):
         warnings.append(f"{len(apart)} rows part before their impact; left out")
 
