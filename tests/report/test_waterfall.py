@@ -1,5 +1,7 @@
 """Where the energy went: what each impact took, and that nothing is missing."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,7 @@ def test_steps_lead_from_the_first_energy_to_the_last(scene):
     whole = sum(abs(s.change) for s in steps)
     assert sum(s.change for s in steps[:-1]) == pytest.approx(steps[-1].change, abs=1e-5 * whole)
     bars = [row[" "] for row in waterfall(steps)]
-    for one, other in zip(bars[1:-2], bars[2:-1], strict=True):
+    for one, other in itertools.pairwise(bars[1:-1]):
         assert other.start == pytest.approx(one.end)
     assert all(0 <= x <= 1 for bar in bars for x in bar[:2])
 

@@ -13,7 +13,7 @@ from stiction._base.errors import InputError
 from stiction.engines import Event, Trajectory, rest_time
 from stiction.report.animate import animation
 from stiction.report.charts import Chart, Line, Panel, Timeline
-from stiction.report.figures import add_figures
+from stiction.report.figures import COLORS, add_figures
 from stiction.report.meshes import model_meshes
 from stiction.report.output import OutputDirectory
 from stiction.report.page import Report, number
@@ -178,7 +178,8 @@ def overlay(runs: Mapping[str, Trajectory]) -> Animation:
             )
         ours = {} if rgba is None else {"rgba": np.array([*rgba[:3], 1.0])}
         trails += [dataclasses.replace(t, body=t.body + count, **ours) for t in a.trails]
-        marks += [Mark(m.time, f"{m.kind} ({name})", m.text) for m in a.events]
+        ink = COLORS[number_ % len(COLORS)]  # of this run in the charts
+        marks += [Mark(m.time, name, f"{m.kind} {m.text}".strip(), ink) for m in a.events]
         p, q = _at(time, a)
         positions.append(p)
         quaternions.append(q)

@@ -18,7 +18,8 @@ _CSS = """
 :root { color-scheme: light dark; --line: #8884; --now: #2f6fb222; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-figure { margin: 1rem 0; } figure img { max-width: min(100%, 46rem); max-height: 34rem; background: #fff; border-radius: 4px; }
+figure { margin: 1rem 0; }
+figure img { max-width: min(100%, 46rem); max-height: 34rem; background: #fff; border-radius: 4px; }
 figcaption { opacity: .75; font-size: .9em; }
 .scroll { overflow-x: auto; margin: .8rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }

@@ -12,6 +12,7 @@ const hue = (n) => EXTRA[n]?.[+dark.matches] ?? PALETTES[dark.matches][n % 8];
 const css = (u, name) => getComputedStyle(u.root).getPropertyValue(name);
 const HEIGHT = 150; // px of a panel of height 1
 const AXIS = 52; // px for the numbers of the vertical axis
+const LETTER = 6; // px of one in the names of rows
 const READ = 150; // ms between two numbers in a legend
 const DASHES = { dashed: [6, 4], dotted: [2, 3] };
 const short = (x) => (x == null ? "" : Math.abs(x) < 1e-12 ? "0" : Number(x.toPrecision(5)).toString());
@@ -40,9 +41,11 @@ function axes(panel, last, label) {
   const font = "11px system-ui, sans-serif";
   const y = { ...look, size: AXIS, font, label: panel.label, labelSize: 16, labelFont: font, values: (u, v) => v.map(short) };
   if (panel.values) look.grid = y.grid = { show: false };
+  const longest = Math.max(0, ...(panel.rows ?? []).map(([name]) => name.length));
+  const size = Math.max(AXIS + 16, Math.min(12 + LETTER * longest, innerWidth / 3, 170)), room = Math.floor((size - 12) / LETTER);
   if (panel.rows) Object.assign(y, {
     label: undefined, splits: () => panel.rows.map((_, i) => panel.rows.length - i - 0.5),
-    values: () => panel.rows.map(([name]) => (name.length > 9 ? name.slice(0, 8) + "…" : name)), filter: undefined, size: AXIS + 16, grid: { show: false },
+    values: () => panel.rows.map(([name]) => (name.length > room ? name.slice(0, room - 1) + "…" : name)), filter: undefined, size, grid: { show: false },
   });
   return [{ ...look, font, size: last ? 24 : 8, label: last ? label : undefined, labelFont: font, labelSize: 14, labelGap: -2, values: (u, v) => (last ? v.map(short) : v.map(() => "")) }, y];
 }
