@@ -17,6 +17,7 @@ _BARS = {"part": "#0072b2", "whole": "#8a94a2", "loss": "#d55e00", "gain": "#009
 _CSS = """
 :root { color-scheme: light dark; --line: #8884; --now: #2f6fb222; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h1, p, figcaption { overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 figure { margin: 1rem 0; }
 figure img { max-width: min(100%, 46rem); max-height: 34rem; background: #fff; border-radius: 4px; }
@@ -24,7 +25,8 @@ figcaption { opacity: .75; font-size: .9em; }
 .scroll { overflow-x: auto; margin: .8rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); }
-tr[data-t] { cursor: pointer; white-space: nowrap; }
+td { white-space: pre-line; } tr[data-t] td { white-space: nowrap; }
+tr[data-t] { cursor: pointer; }
 tr[data-t]:hover, tr.now { background: var(--now); }
 pre { overflow-x: auto; } summary { cursor: pointer; font-weight: 600; }
 .holds { color: #00794f; } .fails { color: #c43b00; font-weight: 600; }
@@ -190,6 +192,8 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return number(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {cell(v)}" for name, v in value.items())
     if isinstance(value, list | tuple):
         return "(" + ", ".join(cell(v) for v in value) + ")"
     return str(value)
