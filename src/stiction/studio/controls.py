@@ -81,7 +81,7 @@ class Controls:
         """The first view: from the side, the whole motion in the picture."""
         middle, reach = self.stage.middle, max(self.stage.reach, 0.2)
         self.client.camera.up_direction = (0.0, 0.0, 1.0)
-        self.client.camera.position = middle + np.array([0.6, -2.4, 0.7]) * 0.62 * reach
+        self.client.camera.position = middle + np.array([0.6, -2.4, 0.7]) * 0.75 * reach
         self.client.camera.look_at = middle
 
     def _transport(self, gui: Any) -> None:
@@ -227,6 +227,7 @@ class Controls:
             self.t = min(self.t, float(time[-1]))
             self.stage.refresh()
             self.stage.tilt()
+            self.gizmos.follow()
             self.plots.refresh()
             self._hands = 0.0
             self._paint()

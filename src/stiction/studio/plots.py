@@ -42,7 +42,10 @@ class Plots:
                 for i, part in sorted(parts, key=lambda p: not isinstance(p[1], Timeline)):
                     self._plots.append((name, i, *self._add(part, chart)))
         self._ghosts = self._panel.add_tab("Ghosts")
-        self._apart: tuple[Any, Any] | None = None
+        with self._ghosts:
+            self._hint = gui.add_markdown("Tick a ghost under *Law* to compare.")
+        self._apart: tuple[Any, Any] | None = None  # the chart of the ghosts, and its legend
+        self._compared: tuple[str, ...] = ()
         self._refresh_whole()
 
     def remove(self) -> None:
@@ -114,23 +117,25 @@ class Plots:
             f'<div style="font-size:11px;padding:.5em;white-space:nowrap">{rows}</div>'
         )
         apart = self.bench.apart()
-        if self._apart is not None:
+        lines = [Line(name, d) for name, d in apart.items()]
+        chart = Chart(np.asarray(self.bench.run.time), [Panel(_APART, lines)] if lines else [])
+        self._charts["Ghosts"] = chart
+        self._hint.visible = not lines
+        if self._apart is not None and self._compared != tuple(apart):
             for handle in self._apart:
                 handle.remove()
-        self._apart = None
-        with self._ghosts:
-            if apart:
-                lines = [Line(name, d) for name, d in apart.items()]
-                chart = Chart(np.asarray(self.bench.run.time), [Panel(_APART, lines)])
+            self._apart = None
+        self._compared = tuple(apart)
+        if lines and self._apart is None:
+            with self._ghosts:
                 self._apart = self._add(chart.panels[0], chart)
-                self._charts["Ghosts"] = chart
-            else:
-                self._apart = (self.gui.add_markdown("Tick a ghost under *Law* to compare."),)
+        elif self._apart is not None:
+            self._apart[0].scales = _scales(chart.panels[0], chart)
 
     def at(self, t: float) -> None:
         """Move the hand."""
         shown = list(self._plots)
-        if self._apart is not None and "Ghosts" in self._charts:
+        if self._apart is not None:
             shown.append(("Ghosts", 0, *self._apart))
         for name, i, handle, words in shown:
             chart = self._charts[name]
