@@ -181,7 +181,8 @@ def _modes(run: Trajectory, contact: int) -> tuple[np.ndarray, np.ndarray, np.nd
     starts, ends, states = spans_of(at, np.concatenate([[first], after, after[-1:]]))
     hits = at[1:-1][_hits(run)[:, contact]]
     impacts = np.full(len(hits), _HIT)
-    return (*(np.concatenate([x, hits]) for x in (starts, ends)), np.concatenate([states, impacts]))
+    starts, ends = (np.concatenate([x, hits]) for x in (starts, ends))
+    return starts, ends, np.concatenate([states, impacts])
 
 
 def impact_chart(run: Trajectory, events: list[Event]) -> Chart:

@@ -37,7 +37,9 @@ def energy_steps(run: Trajectory) -> list[EnergyStep]:
     energy, hit = np.asarray(run.energy), np.asarray(run.impact_loss)
     start = EnergyStep("start", float(energy[first] + hit[first]), float(run.time[first]))
     impacts = _impacts(run, float(run.time[last]))
-    costly = sorted(sorted(impacts, key=lambda s: s.change)[:MOST_IMPACTS], key=lambda s: s.time)
+    costly = sorted(
+        sorted(impacts, key=lambda s: s.change)[:MOST_IMPACTS], key=lambda s: s.time or 0.0
+    )
     steps = [start, *(s for s in costly if s.change < 0)]
     booked = {name: float(np.asarray(getattr(run, name))[last]) for name in BOOKED}
     rest = booked.pop("impact_loss") + sum(s.change for s in steps[1:])

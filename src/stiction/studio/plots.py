@@ -118,7 +118,8 @@ class Plots:
         )
         apart = self.bench.apart()
         lines = [Line(name, d) for name, d in apart.items()]
-        chart = Chart(np.asarray(self.bench.run.time), [Panel(_APART, lines)] if lines else [])
+        panel = Panel(_APART, lines)
+        chart = Chart(np.asarray(self.bench.run.time), [panel])
         self._charts["Ghosts"] = chart
         self._hint.visible = not lines
         if self._apart is not None and self._compared != tuple(apart):
@@ -128,9 +129,9 @@ class Plots:
         self._compared = tuple(apart)
         if lines and self._apart is None:
             with self._ghosts:
-                self._apart = self._add(chart.panels[0], chart)
+                self._apart = self._add(panel, chart)
         elif self._apart is not None:
-            self._apart[0].scales = _scales(chart.panels[0], chart)
+            self._apart[0].scales = _scales(panel, chart)
 
     def at(self, t: float) -> None:
         """Move the hand."""
