@@ -33,6 +33,16 @@ def test_a_run_differs_in_nothing_from_itself_read_again(cli):
     assert again["first_different_event"] is None
 
 
+def test_a_directory_of_a_run_is_run_again_where_numbers_vary(cli):
+    """A directory that bears a scene's name, too, is no reason to leave the numbers alone."""
+    for name in ("bouncing-ball", "kept"):
+        assert cli("run", "bouncing-ball", *QUICK, "--out", name).status == 0
+        vary = ("--vary", "contact.restitution=0.5,0.8")
+        outcome = cli("compare", name, *QUICK, *vary, "--out", "out", "--json")
+        assert outcome.status == 0, outcome.err
+        assert outcome.json["runs"]["restitution=0.8"]["largest_difference"][2] > 0.1
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [

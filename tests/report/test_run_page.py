@@ -1,5 +1,7 @@
 """The page of a run in a real browser: clock, charts, events, folding, small and dark screens."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -48,11 +50,20 @@ def test_the_clock_is_shared(browser, page):
     run, path = page
     browser.open(path, width=1280, height=900)
     events = run.events()
-    row = browser.page.locator("tr[data-t]").nth(4)
+    row = browser.page.locator("h2:has-text('Events') + .scroll tr[data-t]").nth(4)
     row.click()
     browser.settle()
     assert player_time(browser) == pytest.approx(events[4].time, abs=1e-3)
     assert "now" in row.get_attribute("class")
+    fall = browser.page.locator("h2:has-text('Where the energy went') + .scroll tr[data-t]")
+    fall.nth(1).click()  # the first impact
+    browser.settle()
+    assert player_time(browser) == pytest.approx(events[0].time, abs=1e-3)
+    browser.wait(0.4)
+    told = browser.page.locator(".stiction-chart").first.locator(".u-legend").inner_text()
+    k = np.searchsorted(run.time, events[0].time)
+    height = float(re.search(r"box\.z\s*([-\d.]+)", told)[1])
+    assert height == pytest.approx(float(run.q[k][2]), abs=0.05)
     chart = browser.page.locator(".stiction-chart .u-over").first
     chart.click(position={"x": 100, "y": 50})
     browser.settle()

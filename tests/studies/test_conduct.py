@@ -13,7 +13,9 @@ import pytest
 import xarray as xr
 
 from stiction import InputError, RunError
-from stiction.studies import make_design, study
+from stiction.studies import conduct, make_design, study
+from stiction.studies.store import Schema
+from stiction.studies.subject import FunctionSubject
 
 VARY = ["a=0:1:7", "b=0..1"]
 
@@ -182,6 +184,19 @@ def done_in(out: Path) -> int:
     assert np.isfinite(found["noise"].values[done]).all()
     assert np.array_equal(found["kept"].values[done], found["a"].values[done])
     return int(done.sum())
+
+
+def test_a_call_that_is_slow_to_begin_makes_no_small_blocks():
+    """Blocks of a few cases would cost more to write than to do."""
+
+    class Slow(FunctionSubject):
+        def outcomes(self, cases, seeds, schema):
+            time.sleep(0.25 + 1e-4 * len(cases))
+            return {}, [""] * len(cases)
+
+    many = make_design(["a=0..1"], cases=4000, sampler="random")
+    size = conduct._block_size(Slow(lambda case, seed: 0.0, "slow"), many, Schema({}), 1)
+    assert size > 100  # by a single case it would be 8
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import stiction
 from stiction import InputError
 from stiction.scenes import parse_settings
 from stiction.studies import basins, make_design, outcome_of, study
+from stiction.studies.block import _state
 from stiction.studies.measures import KINDS
 
 PENDULUM = ["contact.restitution=0.2,0.8", "contact.mu_static,contact.mu_dynamic=0.3,0.6"]
@@ -176,3 +177,15 @@ def test_a_gpu_gets_all_cases_of_a_block_in_one_call(monkeypatch):
     assert np.array_equal(there.final_q, study("rod", vary, workers=1).dataset().final_q)
     with pytest.raises(InputError, match="another program"):
         study("rod", {"ground.slope_deg": "0,5"}, device="gpu", workers=1)
+
+
+@pytest.mark.parametrize("field", ["start.q", "start.v"])
+def test_a_start_that_varies_in_part_is_not_worked_out_case_by_case(field):
+    """That took 4 ms a case, for starts of which only q or only v was given."""
+    scene = stiction.scene("rod")
+    given = np.asarray(scene.q if field == "start.q" else scene.v) + 0.1
+    case = scene.change({field: given.tolist()})
+    q, v = _state(scene, case)
+    assert "_start" not in vars(case)
+    assert np.array_equal(q, case.q)
+    assert np.array_equal(v, case.v)

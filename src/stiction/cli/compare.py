@@ -1,16 +1,12 @@
 """`stiction compare`: lay runs beside each other."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stiction._base.errors import InputError
 from stiction.cli.command import Answer, Output, command
-from stiction.cli.options import SET, Texts, argument, complete_scene, option, read_scene
+from stiction.cli.options import SET, Texts, argument, complete_scene, option, read_or_run
 from stiction.cli.terminal import show_table
 from stiction.report import progress
-
-if TYPE_CHECKING:
-    from stiction.engines import Trajectory
 
 RUNS = argument(
     ...,
@@ -33,7 +29,7 @@ def compare(
     """
     wanted = _sources(runs, set_ or [], vary)
     output.open("compare", always=True)
-    done = {name: _run(*how) for name, how in progress(wanted.items(), "running", label=str)}
+    done = {name: read_or_run(*how) for name, how in progress(wanted.items(), "running", label=str)}
     from stiction.report.compare import comparison_rows, summarize_comparison, write_comparison
 
     summary = summarize_comparison(done)
@@ -54,7 +50,9 @@ def _sources(runs: list[str], settings: list[str], vary: str | None):
         names = [Path(run).name for run in runs]
         if len(set(names)) < len(names):
             names = [f"{i + 1} {name}" for i, name in enumerate(names)]
-        return {name: (run, settings) for name, run in zip(names, runs, strict=True)}
+        kept = [Path(run).is_dir() for run in runs]  # which are compared as they are
+        how = [(run, [] if done else settings) for run, done in zip(runs, kept, strict=True)]
+        return dict(zip(names, how, strict=True))
     field, equals, values = vary.partition("=")
     if len(runs) != 1 or not equals or "," not in values:
         raise InputError(
@@ -64,9 +62,3 @@ def _sources(runs: list[str], settings: list[str], vary: str | None):
     return {
         f"{name}={value}": (runs[0], [*settings, f"{field}={value}"]) for value in values.split(",")
     }
-
-
-def _run(source: str, settings: list[str]) -> "Trajectory":
-    from stiction.scenes import read_run
-
-    return read_run(source) if Path(source).is_dir() else read_scene(source, settings).run()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from stiction.engines import Trajectory
     from stiction.scenes import Scene
 
 Number = float | None
@@ -91,6 +92,19 @@ OUT = option(
     **_PANEL,
 )
 FORCE = flag("Write into DIR even if stiction did not make it.", **_PANEL)
+
+
+def read_or_run(source: str, settings: Texts = None, base: Text = None) -> "Trajectory":
+    """The run of a directory, or that of a scene; with other numbers a directory's scene runs."""
+    from stiction.scenes import read_run, scene_names
+    from stiction.scenes.recorded import SCENARIO
+
+    if not Path(source).is_dir():
+        return read_scene(source, settings, base).run()
+    if not settings and not base:
+        return read_run(source)
+    known = source in scene_names()
+    return read_scene(source if known else str(Path(source) / SCENARIO), settings, base).run()
 
 
 def read_scene(source: str, settings: Texts = None, base: Text = None) -> "Scene":

@@ -4,8 +4,18 @@ import time
 from pathlib import Path
 
 from stiction.cli.command import Answer, Output, command
-from stiction.cli.options import BASE, SET, Text, Texts, argument, complete_scene, flag, option
-from stiction.cli.options import read_scene as described
+from stiction.cli.options import (
+    BASE,
+    SET,
+    Text,
+    Texts,
+    argument,
+    complete_scene,
+    flag,
+    option,
+    read_or_run,
+    read_scene,
+)
 from stiction.cli.terminal import say
 from stiction.report import json_text, working
 
@@ -38,17 +48,13 @@ def studio(
       stiction studio robot.urdf --base free
       stiction studio out/box out/box-soft
     """
-    from stiction.scenes import read_run
     from stiction.studio import start_studio
 
     first, *others = sources or ["box"]
     with working("running"):
-        run = read_run(first) if Path(first).is_dir() else None
-        scene = described(first, set_, base) if run is None else run.scene
-        ghosts = {
-            Path(name).name: read_run(name) if Path(name).is_dir() else described(name).run()
-            for name in others
-        }
+        run = read_or_run(first, set_, base) if Path(first).is_dir() else None
+        scene = read_scene(first, set_, base) if run is None else run.scene
+        ghosts = {Path(name).name: read_or_run(name) for name in others}
     with start_studio(scene, run, ghosts=ghosts, host=host, port=port) as served:
         data = {"address": served.address, "token": served.token}
         if output.json:

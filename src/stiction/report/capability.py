@@ -22,8 +22,16 @@ def write_capability(
     report = Report(f"Capability of {stance.mechanism.name}", f"Along the direction: {text}.")
     report.table(
         [
-            {"limits": name, **{k: found[k] for k in ("capability", "limits", "effort")}}
-            for name, found in (("all", answer), ("motors", answer["motors_alone"]))
+            {
+                "held back by": name,
+                "capability [m/s²]": found["capability"],
+                "limits": ", ".join(found["limits"]),
+                "effort [N or N·m]": {n: float(f"{x:.4g}") for n, x in found["effort"].items()},
+            }
+            for name, found in (
+                ("motors and contacts", answer),
+                ("motors alone", answer["motors_alone"]),
+            )
         ]
     )
     figures = {

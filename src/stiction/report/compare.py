@@ -13,13 +13,13 @@ from stiction._base.errors import InputError
 from stiction.engines import Event, Trajectory, rest_time
 from stiction.report.animate import animation
 from stiction.report.charts import Chart, Line, Panel, Timeline
-from stiction.report.figures import add_figures
+from stiction.report.figures import COLORS, add_figures
 from stiction.report.meshes import model_meshes
 from stiction.report.output import OutputDirectory
 from stiction.report.page import Report, number
 from stiction.report.player import Animation, Mark
 from stiction.report.player.payload import BODY_COLORS, continuous, fold
-from stiction.report.run_charts import BOOKED, MAX_CONTACTS, contact_chart
+from stiction.report.run_charts import BOOKED, MAX_CONTACTS, contact_chart, touched
 from stiction.report.run_path import through_events
 
 MAX_PANELS = 6  # coordinates with a panel of their own
@@ -45,7 +45,7 @@ def summarize_comparison(runs: Mapping[str, Trajectory]) -> dict[str, Any]:
     told = {name: _ending(run, events[name]) for name, run in runs.items()}
     ours = next(iter(events.values()))
     for name, other in zip(list(runs)[1:], others, strict=True):
-        q = _common(first, other)
+        q = apart_from(first, other)
         told[name] |= {
             "final_difference": _last(other) - _last(first),
             "largest_difference": np.nanmax(np.abs(q), axis=0),
@@ -59,7 +59,7 @@ def _last(run: Trajectory) -> np.ndarray:
     return q[np.flatnonzero(np.isfinite(q).all(axis=1))[-1]]
 
 
-def _common(first: Trajectory, other: Trajectory) -> np.ndarray:
+def apart_from(first: Trajectory, other: Trajectory) -> np.ndarray:
     """Coordinates of another run less those of the first, at the first one's samples."""
     time, theirs = np.asarray(first.time), np.asarray(other.time)
     q = np.stack([np.interp(time, theirs, x, right=np.nan) for x in np.asarray(other.q).T], axis=1)
@@ -178,7 +178,8 @@ def overlay(runs: Mapping[str, Trajectory]) -> Animation:
             )
         ours = {} if rgba is None else {"rgba": np.array([*rgba[:3], 1.0])}
         trails += [dataclasses.replace(t, body=t.body + count, **ours) for t in a.trails]
-        marks += [Mark(m.time, f"{m.kind} ({name})", m.text) for m in a.events]
+        ink = COLORS[number_ % len(COLORS)]  # of this run in the charts
+        marks += [Mark(m.time, name, f"{m.kind} {m.text}".strip(), ink) for m in a.events]
         p, q = _at(time, a)
         positions.append(p)
         quaternions.append(q)
@@ -207,6 +208,13 @@ def _at(time: np.ndarray, a: Animation) -> tuple[np.ndarray, np.ndarray]:
     return poses[..., :3], q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
+def _time_line(run: Trajectory, first: Trajectory, contacts: Sequence[int]) -> Timeline:
+    """The modes of the contacts that have the names of those of the first run."""
+    names = {first.contact_names[i] for i in contacts}
+    chosen = [i for i, name in enumerate(run.contact_names) if name in names]
+    return next(p for p in contact_chart(run, chosen).panels if isinstance(p, Timeline))
+
+
 def comparison_charts(runs: Mapping[str, Trajectory]) -> dict[str, tuple[Chart, str]]:
     """Coordinates, their differences from the first run, energy and modes."""
     first, *others = runs.values()
@@ -218,7 +226,7 @@ def comparison_charts(runs: Mapping[str, Trajectory]) -> dict[str, tuple[Chart, 
                   enumerate(paths.items())])
         for i, c in enumerate(names)
     ]  # fmt: skip
-    away = [_common(first, other) for other in others]
+    away = [apart_from(first, other) for other in others]
     differences = [
         Panel(c, [Line(name, d[:, i], color=k + 1) for k, (name, d) in
                   enumerate(zip(list(runs)[1:], away, strict=True))], least=1e-9, height=0.7)
@@ -235,10 +243,14 @@ def comparison_charts(runs: Mapping[str, Trajectory]) -> dict[str, tuple[Chart, 
     }
     if all(run.contacts is not None for run in runs.values()):
         rows, states = {}, {}
-        for contact in first.contact_names[: MAX_CONTACTS // len(runs) + 1]:
-            for name, run in runs.items():
-                modes = next(p for p in contact_chart(run).panels if isinstance(p, Timeline))
-                if contact in modes.rows:
-                    rows[f"{contact} {name}"], states = modes.rows[contact], modes.states
+        ever = {run.contact_names[i] for run in runs.values() for i in touched(run)}
+        shared = [i for i, contact in enumerate(first.contact_names) if contact in ever]
+        shared = shared[: MAX_CONTACTS // len(runs) + 1]
+        lines = {name: _time_line(run, first, shared) for name, run in runs.items()}
+        for i in shared:
+            for name, line in lines.items():
+                if (contact := first.contact_names[i]) in line.rows:
+                    rows[f"{contact} {name}"] = line.rows[contact]
+                    states |= line.states
         found["modes"] = (Chart(time, [Timeline(rows, states)]), "Modes of the contacts")
     return found

@@ -131,6 +131,8 @@ def _fit_rows(found: Identification) -> list[dict[str, Any]]:
     rows = [{"quantity": k.replace("_", " "), "value": v} for k, v in found.residuals.items()]
     rows.append({"quantity": "condition number", "value": found.condition})
     for key, value in found.notes.items():
+        if key == "nuisances":
+            continue  # they have a table of their own
         items = value.items() if isinstance(value, dict) else [("", value)]
         rows += [{"quantity": f"{key} {k}".replace("_", " ").strip(), "value": v} for k, v in items]
     return rows

@@ -58,6 +58,7 @@ def draw_cone(axes: Axes3D, state: ContactState, *, names: list[str] | None = No
     axes.set_xlabel(r"$F_x$")
     axes.set_ylabel(r"$\tau/\rho$")
     axes.set_zlabel(r"$F_y$")
+    axes.locator_params(nbins=5)
     axes.set_box_aspect(None, zoom=0.85)  # room for the labels  # type: ignore[arg-type]
     return height
 

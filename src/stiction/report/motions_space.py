@@ -36,6 +36,7 @@ def draw_space(axes: Axes3D, problem: SpatialProblem, motion: PossibleMotion | N
     axes.set_xlabel("x")
     axes.set_ylabel("y")
     axes.set_zlabel("z")
+    axes.locator_params(nbins=5)
 
 
 def _unit(vectors):

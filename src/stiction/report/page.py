@@ -6,23 +6,27 @@ import html
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from stiction.report.charts import Chart
     from stiction.report.player import Animation
 
 ROUNDING = 1e-12  # times the size of what stands beside: smaller is nothing
+_BARS = {"part": "#0072b2", "whole": "#8a94a2", "loss": "#d55e00", "gain": "#009e73"}
 _CSS = """
 :root { color-scheme: light dark; --line: #8884; --now: #2f6fb222; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h1, p, figcaption { overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-figure { margin: 1rem 0; } figure img { max-width: 100%; background: #fff; border-radius: 4px; }
+figure { margin: 1rem 0; }
+figure img { max-width: min(100%, 46rem); max-height: 34rem; background: #fff; border-radius: 4px; }
 figcaption { opacity: .75; font-size: .9em; }
 .scroll { overflow-x: auto; margin: .8rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); }
-tr[data-t] { cursor: pointer; white-space: nowrap; }
+td { white-space: pre-line; } tr[data-t] td { white-space: nowrap; }
+tr[data-t] { cursor: pointer; }
 tr[data-t]:hover, tr.now { background: var(--now); }
 pre { overflow-x: auto; } summary { cursor: pointer; font-weight: 600; }
 .holds { color: #00794f; } .fails { color: #c43b00; font-weight: 600; }
@@ -41,6 +45,14 @@ footer { margin-top: 3rem; opacity: .6; font-size: .85em; }
   figure img { filter: invert(.9) hue-rotate(180deg); }
 }
 """
+
+
+class Bar(NamedTuple):
+    """A cell of a table that is drawn: from where to where, as shares of its width, and how."""
+
+    start: float
+    end: float
+    kind: str = "part"  # or whole, loss, gain
 
 
 class Report:
@@ -98,25 +110,18 @@ class Report:
         )
 
     def table(
-        self, rows: Sequence[Mapping[str, Any]], times: Sequence[float] | None = None
+        self, rows: Sequence[Mapping[str, Any]], times: Sequence[float | None] | None = None
     ) -> None:
         """Add a table: one mapping a row, columns named by the first row's keys.
 
         Args:
             rows: The rows.
-            times: When each row was [s]: a click on it sets the clock of the page's charts.
+            times: When each row was [s], if it was at a time: a click on it sets the clock of the
+                page's charts.
         """
         if not rows:
             return
-        names = list(rows[0])
-        head = "".join(f"<th>{html.escape(str(n))}</th>" for n in names)
-        body = "".join(
-            ("<tr>" if times is None else f'<tr data-t="{times[i]:.9g}">')
-            + "".join(f"<td>{html.escape(cell(r.get(n, '')))}</td>" for n in names)
-            + "</tr>"
-            for i, r in enumerate(rows)
-        )
-        self.raw(f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>')
+        self.raw(f'<div class="scroll">{table_html(rows, times)}</div>')
         if times is not None and self._has_charts:
             link = "stictionCharts.link(document.currentScript.previousElementSibling)"
             self.raw(f"<script>{link}</script>")
@@ -143,6 +148,31 @@ class Report:
         )
 
 
+def table_html(
+    rows: Sequence[Mapping[str, Any]], times: Sequence[float | None] | None = None
+) -> str:
+    """The table of `Report.table` as HTML."""
+    names = list(rows[0])
+    head = "".join(f"<th>{html.escape(str(n))}</th>" for n in names)
+    when = ["" if t is None else f' data-t="{t:.9g}"' for t in times or [None] * len(rows)]
+    body = "".join(
+        f"<tr{at}>" + "".join(_cell_html(row.get(n, "")) for n in names) + "</tr>"
+        for at, row in zip(when, rows, strict=True)
+    )
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _cell_html(value: Any) -> str:
+    if not isinstance(value, Bar):
+        return f"<td>{html.escape(cell(value))}</td>"
+    color = _BARS[value.kind]
+    left, width = 100 * min(value.start, value.end), 100 * abs(value.end - value.start)
+    place = f"margin-left:{left:.2f}%;width:{width:.2f}%;min-width:1px;height:.8em"
+    return (
+        f'<td style="width:99%;min-width:6em"><div style="{place};background:{color}"></div></td>'
+    )
+
+
 def number(value: float, digits: int = 7, scale: float = 1.0) -> str:
     """A number for people; what is nothing but rounding, beside values of size `scale`, is 0."""
     if not math.isfinite(value):
@@ -162,6 +192,8 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return number(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {cell(v)}" for name, v in value.items())
     if isinstance(value, list | tuple):
         return "(" + ", ".join(cell(v) for v in value) + ")"
     return str(value)

@@ -32,6 +32,7 @@ from stiction.report.run_charts import (
 )
 from stiction.report.run_path import RunPath, finite_samples, through_events
 from stiction.report.strobe import plane_pairs, strobe
+from stiction.report.waterfall import energy_steps, waterfall
 from stiction.scenes import run_dataset, scenario_text
 from stiction.scenes.recorded import DATA, SCENARIO
 from stiction.surfaces import WorldContacts, model_planes, tell_not_treated
@@ -189,6 +190,9 @@ def run_page(
     report.table([{"quantity": k, "value": v} for k, v in story(summary)])
     if not summary["success"]:
         report.text(f"The run is not a success: {summary['message']}")
+    if run.contacts is not None and (steps := energy_steps(run)):
+        report.heading("Where the energy went")
+        report.table(waterfall(steps), [step.time for step in steps])
     if picture is not None:
         report.figure(picture, _motion_caption(events))
     if events:

@@ -21,6 +21,7 @@ MAX_CONTACTS = 8  # more lines than this in one panel tell nothing
 MAX_BODIES = 4  # more panels of reactions than this tell nothing
 IMPULSIVE = ("impact", "zeno", "jam")  # kinds of events with an impulse
 _LOST = ("friction_loss", "impact_loss", "damping_loss")
+_HIT = 9  # in a time line, beside the modes: an impact, which takes no time
 _STATES = {mode: (MODE_NAMES[mode], color) for mode, color in ((OPEN, SOFT), (STICK, 0), (SLIP, 1))}
 _MAX_CURVES = 8  # in one panel: there are no more colours
 _MAX_PANELS = 8  # of one quantity: a page with hundreds of curves is read by nobody
@@ -108,22 +109,45 @@ def energy_chart(run: Trajectory) -> Chart:
     )
 
 
-def contact_chart(run: Trajectory) -> Chart:
-    """Normal and tangential force of each contact, the friction they use, and their modes."""
-    names = run.contact_names[:MAX_CONTACTS]
-    force = np.asarray(run.force)[:, : len(names)]
+def touched(run: Trajectory) -> list[int]:
+    """The contacts that touch at some time, in their order; all, if none does."""
+    n = event_count(run)
+    ever = (np.asarray(run.modes) != OPEN).any(axis=0)
+    if n:
+        ever |= (np.asarray(run.log.modes_after)[:n] != OPEN).any(axis=0) | _hits(run).any(axis=0)
+    found = np.flatnonzero(ever) if ever.any() else np.arange(len(ever))
+    return [int(i) for i in found]
+
+
+def _hits(run: Trajectory) -> np.ndarray:
+    """Which events were impacts of which contacts."""
+    impulse = np.asarray(run.log.impulse)[: event_count(run)]
+    return np.abs(impulse).max(axis=-1, initial=0.0) > 0
+
+
+def contact_chart(run: Trajectory, contacts: list[int] | None = None) -> Chart:
+    """Normal and tangential force of each contact, the friction they use, and their modes.
+
+    Args:
+        run: The run.
+        contacts: Which ones; by default the first of those that touch.
+    """
+    chosen = touched(run)[:MAX_CONTACTS] if contacts is None else contacts
+    names = [run.contact_names[i] for i in chosen]
+    force = np.asarray(run.force)[:, chosen]
     normal, across = force[:, :, -1], force[:, :, :-1]
     rubbing = across[:, :, 0] if across.shape[2] == 1 else np.linalg.norm(across, axis=2)
     pressed = normal > 1e-9 * np.nanmax(normal, initial=1e-300)
     used = np.where(pressed, np.abs(rubbing) / np.where(pressed, normal, 1.0), np.nan)
-    rows = {name: _modes(run, i) for i, name in enumerate(names)}
+    rows = {name: _modes(run, i) for i, name in zip(chosen, names, strict=True)}
+    hit = any((states == _HIT).any() for _, _, states in rows.values())
     return Chart(
         np.asarray(run.time),
         [
             Panel("normal [N]", _lines(names, normal), bulk=True),
             Panel("tangential [N]", _lines(names, rubbing), bulk=True),
             Panel("friction used", _lines(names, used), levels=_friction(run), height=0.8),
-            Timeline(rows, _STATES),
+            Timeline(rows, _STATES | ({_HIT: ("impact", 3)} if hit else {})),
         ],
     )
 
@@ -143,7 +167,10 @@ def _friction(run: Trajectory) -> dict[str, float]:
 
 
 def _modes(run: Trajectory, contact: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """When a contact was in which mode: from event to event, or sample by sample without events."""
+    """When a contact was in which mode: from event to event, or sample by sample without events.
+
+    Impacts come after the modes, which they lie on.
+    """
     time, modes = np.asarray(run.time), np.asarray(run.modes)[:, contact]
     n = event_count(run)
     if n == 0:
@@ -151,7 +178,11 @@ def _modes(run: Trajectory, contact: int) -> tuple[np.ndarray, np.ndarray, np.nd
     at = np.concatenate([[time[0]], np.asarray(run.log.time)[:n], [time[-1]]])
     after = np.asarray(run.log.modes_after)[:n, contact]
     first = np.asarray(run.log.modes_before)[0, contact]
-    return spans_of(at, np.concatenate([[first], after, after[-1:]]))
+    starts, ends, states = spans_of(at, np.concatenate([[first], after, after[-1:]]))
+    hits = at[1:-1][_hits(run)[:, contact]]
+    impacts = np.full(len(hits), _HIT)
+    starts, ends = (np.concatenate([x, hits]) for x in (starts, ends))
+    return starts, ends, np.concatenate([states, impacts])
 
 
 def impact_chart(run: Trajectory, events: list[Event]) -> Chart:

@@ -21,7 +21,7 @@ SIZE = (960, 544)  # px; both divide by 16, as encoders like it
 RATE = 30.0  # frames a second
 GIF_RATE = 15.0
 _SLOWEST = 1 / 12  # of the speed, at an impact
-_AWAY = 2.6  # distance of the camera over the radius of the motion
+_AWAY = 2.2  # distance of the camera over the radius of the motion
 _FORCE, _IMPULSE = (0.85, 0.25, 0.1, 1.0), (0.55, 0.1, 0.6, 1.0)
 
 
@@ -70,7 +70,9 @@ def frame_times(run: Trajectory, rate: float) -> np.ndarray:
 
 
 def _render(run: Trajectory, times: np.ndarray) -> Iterator[np.ndarray]:
-    model = _studio_model(run)
+    shown = payload(animation(run, {}))
+    middle, follows = np.array(shown["center"]), shown["follow"]
+    model = _studio_model(run, middle, shown["radius"])
     data, path = mujoco.MjData(model), through_events(run)
     try:
         renderer = mujoco.Renderer(model, height=SIZE[1], width=SIZE[0])
@@ -79,11 +81,10 @@ def _render(run: Trajectory, times: np.ndarray) -> Iterator[np.ndarray]:
             f"MuJoCo cannot draw without a screen here ({' '.join(str(error).split())}); install"
             " EGL (libegl1) or set MUJOCO_GL=osmesa, or play the report instead"
         ) from None
-    camera, shown = mujoco.MjvCamera(), payload(animation(run, {}))
+    camera = mujoco.MjvCamera()
     camera.azimuth = np.degrees(shown["azimuth"]) + 180
     camera.elevation = -np.degrees(shown["elevation"])
     camera.distance = _AWAY * shown["radius"]
-    middle, follows = np.array(shown["center"]), shown["follow"]
     forces, impulses = sampled_forces(run, path), world_impulses(run)
     lengths = shown.get("metresPerNewton", 0.0), shown.get("metresPerImpulse", 0.0)
     width, longest = slowness(path.time), 0.9 * shown["radius"]
@@ -108,7 +109,7 @@ def _render(run: Trajectory, times: np.ndarray) -> Iterator[np.ndarray]:
             yield renderer.render()
 
 
-def _studio_model(run: Trajectory) -> mujoco.MjModel:
+def _studio_model(run: Trajectory, middle: np.ndarray, radius: float) -> mujoco.MjModel:
     """The model with a sky, light and the ground of the run; what moves is as it was."""
     spec = run.scene.spec()
     spec.visual.global_.offwidth, spec.visual.global_.offheight = SIZE
@@ -120,8 +121,13 @@ def _studio_model(run: Trajectory) -> mujoco.MjModel:
                      rgb1=(0.90, 0.92, 0.94), rgb2=(0.85, 0.87, 0.90))  # fmt: skip
     ground = spec.add_material(name="stiction ground", texrepeat=(2, 2), texuniform=True)
     ground.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "stiction ground"
-    spec.worldbody.add_light(pos=(0, -2, 6), dir=(0.2, 0.4, -1),
-                             type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL)  # fmt: skip
+    # A lamp above what moves: shadows of a light from everywhere are torn on an endless ground.
+    high = 4 * radius
+    spec.worldbody.add_light(pos=middle + high * np.array([-0.3, -0.5, 1.0]), dir=(0.3, 0.5, -1),
+                             type=mujoco.mjtLightType.mjLIGHT_SPOT, cutoff=89, exponent=0,
+                             attenuation=(1, 0, 0), diffuse=(0.5, 0.5, 0.5))  # fmt: skip
+    spec.visual.headlight.ambient, spec.visual.headlight.diffuse = (0.45,) * 3, (0.35,) * 3
+    spec.visual.quality.shadowsize, spec.visual.map.shadowscale = 4096, 0.4
     for geom in spec.geoms:
         if geom.type == mujoco.mjtGeom.mjGEOM_PLANE:
             geom.group = 5  # hidden: two planes at one place would flicker

@@ -175,14 +175,18 @@ def _law(scene: Scene, cases: Sequence[Scene]) -> Hybrid:
 
 
 def _state(scene: Scene, case: Scene) -> tuple[Any, Any]:
-    """The start of a case; where it is that of the scene, computed once."""
-    if case.scenario.start == scene.scenario.start:
-        return scene.q, scene.v
-    q, v = case.scenario.start.q, case.scenario.start.v
-    size = (scene.mechanism.nq, scene.mechanism.nv)
-    plain = isinstance(q, list) and isinstance(v, list) and (len(q), len(v)) == size
-    if plain and not case.scenario.start.resolve:
-        return np.array(q, float), np.array(v, float)
+    """The start of a case; what it has in common with the scene is computed once."""
+    start, ours = case.scenario.start, scene.scenario.start
+    known = []
+    for name, size in (("q", scene.mechanism.nq), ("v", scene.mechanism.nv)):
+        entries = getattr(start, name)
+        if entries == getattr(ours, name):
+            known.append(getattr(scene, name))
+        elif isinstance(entries, list) and len(entries) == size:
+            known.append(np.array(entries, float))
+    plain = (start.resolve, start.keyframe) == (ours.resolve, ours.keyframe)
+    if len(known) == 2 and plain and (not start.resolve or start == ours):
+        return known[0], known[1]
     return np.asarray(case.q), np.asarray(case.v)
 
 

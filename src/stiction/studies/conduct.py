@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _PROBES = 16  # cases that are looked at before a design is refused
 _BLOCK_SECONDS = 2.0  # how long a block should take
 _MOST_IN_BLOCK = 1024
+_MOST_TRIED = 64  # cases, to find how long one takes
 _MOST_ON_GPU = 2**16
 _SHORT = 4.0  # a study that takes less [s] needs no other processes
 _CONFIDENCE = 0.95
@@ -337,9 +338,10 @@ def _block_size(subject: AbstractSubject, design: StudyDesign, schema: Schema, w
         return (time.perf_counter() - begun) / count
 
     seconds(1)  # loads and compiles what is needed
-    each = seconds(1)
-    if each < 0.1 * _BLOCK_SECONDS and design.count > 1:
-        each = seconds(min(16, design.count))
+    each, tried = seconds(1), 1
+    # A call takes its time however few cases it has: more are tried, as long as that pays.
+    while (more := int(min(_MOST_TRIED, design.count, _BLOCK_SECONDS / each))) >= 2 * tried:
+        each, tried = min(each, seconds(more)), more
     share = -(-design.count // (4 * _count(workers)))
     if subject.device == "gpu":  # a few cases tell nothing: thousands take as long
         return min(_MOST_ON_GPU, design.count)

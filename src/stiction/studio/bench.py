@@ -10,6 +10,7 @@ import numpy as np
 
 from stiction._base.errors import InputError, RunError
 from stiction.engines import Event, Trajectory
+from stiction.report.compare import apart_from
 from stiction.report.player.payload import slow_times, slowness
 from stiction.report.run_path import RunPath, through_events, world_impulses
 from stiction.scenes import Scene, scenario_text
@@ -104,6 +105,14 @@ class Bench:
                 self.ghosts[law] = self._simulate(self.scene.change({"contact.law": law}))
             except (InputError, RunError) as error:
                 self.message = f"{law}: {' '.join(str(error).split())}"
+
+    def apart(self) -> dict[str, np.ndarray]:
+        """How far each ghost is from the run at its samples: the largest of all coordinates."""
+        return {
+            name: np.abs(apart_from(self.run, ghost)).max(axis=1)
+            for name, ghost in self.ghosts.items()
+            if np.shape(ghost.q)[1] == np.shape(self.run.q)[1]
+        }
 
     def differences(self) -> dict[str, float]:
         """How far each ghost ends from the run: the largest difference of a coordinate."""

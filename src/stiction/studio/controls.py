@@ -61,6 +61,7 @@ class Controls:
         gui.reset()
         self.client.scene.reset()
         gui.set_panel_label("stiction studio")
+        gui.main_panel.dock_right()  # beside the scene, not over it
         self.stage = Stage(self.client.scene, bench)
         self.gizmos = Gizmos(self.client.scene, bench, self._ask)
         self._title = gui.add_markdown("")
@@ -80,7 +81,7 @@ class Controls:
         """The first view: from the side, the whole motion in the picture."""
         middle, reach = self.stage.middle, max(self.stage.reach, 0.2)
         self.client.camera.up_direction = (0.0, 0.0, 1.0)
-        self.client.camera.position = middle + np.array([0.6, -2.4, 0.7]) * 0.85 * reach
+        self.client.camera.position = middle + np.array([0.6, -2.4, 0.7]) * 0.75 * reach
         self.client.camera.look_at = middle
 
     def _transport(self, gui: Any) -> None:
@@ -226,6 +227,7 @@ class Controls:
             self.t = min(self.t, float(time[-1]))
             self.stage.refresh()
             self.stage.tilt()
+            self.gizmos.follow()
             self.plots.refresh()
             self._hands = 0.0
             self._paint()

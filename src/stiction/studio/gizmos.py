@@ -1,7 +1,7 @@
 """Handles to drag the start: free bodies move and turn, hinges turn and slides slide."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -30,57 +30,89 @@ class Gizmos:
 
     def __init__(self, scene: Any, bench: Bench, ask: Callable[[str, Any], None]):
         self.scene, self.bench, self.ask = scene, bench, ask
-        self._handles: list[Any] = []
+        self._handles: dict[int, Any] = {}
+        self._at: dict[int, _Place] = {}
+        self._held = -1  # the joint that is dragged
 
     def show(self, wanted: bool) -> None:
         """Put handles on the joints at the start, or take them away."""
-        for handle in self._handles:
+        for handle in self._handles.values():
             handle.remove()
-        self._handles = []
+        self._handles, self._at, self._held = {}, {}, -1
         if not wanted:
             return
+        model, data = self._start()
+        for joint in range(min(model.njnt, MOST)):
+            if int(model.jnt_type[joint]) in (_FREE, _SLIDE, _HINGE):
+                self._at[joint] = _place(model, data, joint)
+                self._add(model, joint)
+
+    def follow(self) -> None:
+        """Bring the handles that are not dragged to where their joints have gone."""
+        if not self._handles:
+            return
+        model, data = self._start()
+        for joint, handle in self._handles.items():
+            if joint != self._held:
+                self._at[joint] = place = _place(model, data, joint)
+                handle.position, handle.wxyz = place.position, place.turn
+
+    def _start(self) -> tuple[mujoco.MjModel, mujoco.MjData]:
         model = self.bench.scene.mechanism.compiled.model
         data = mujoco.MjData(model)
         data.qpos[:] = np.asarray(self.bench.scene.q)
         mujoco.mj_kinematics(model, data)
-        for joint in range(min(model.njnt, MOST)):
-            kind = int(model.jnt_type[joint])
-            if kind in (_FREE, _SLIDE, _HINGE):
-                self._add(model, data, joint, kind)
+        return model, data
 
-    def _add(self, model: mujoco.MjModel, data: mujoco.MjData, joint: int, kind: int) -> None:
-        at, body = int(model.jnt_qposadr[joint]), int(model.jnt_bodyid[joint])
-        look = {"depth_test": False, "disable_sliders": True}
-        name, scale = f"/drag/{joint}", max(2 * float(model.stat.meansize), 0.05)
-        if kind == _FREE:
-            handle = self.scene.add_transform_controls(
-                name, scale, position=data.xpos[body], wxyz=data.xquat[body], **look
-            )
-
-            def entries() -> np.ndarray:
-                return np.concatenate([handle.position, handle.wxyz])
-        else:
-            # The handle's z is the joint's axis.
-            turn, anchor, axis = np.zeros(4), data.xanchor[joint].copy(), data.xaxis[joint].copy()
-            mujoco.mju_quatZ2Vec(turn, axis)
-            first = float(data.qpos[at])
-            handle = self.scene.add_transform_controls(
-                name, scale, position=anchor, wxyz=turn, active_axes=(False, False, True),
-                disable_rotations=kind == _SLIDE, disable_axes=kind == _HINGE, **look,
-            )  # fmt: skip
-
-            def entries() -> np.ndarray:
-                if kind == _SLIDE:
-                    return np.array([first + axis @ (np.asarray(handle.position) - anchor)])
-                return np.array([first + turned_about_z(turn, np.asarray(handle.wxyz, float))])
+    def _add(self, model: mujoco.MjModel, joint: int) -> None:
+        kind, place = int(model.jnt_type[joint]), self._at[joint]
+        look: dict[str, Any] = {"depth_test": False, "disable_sliders": True}
+        if kind != _FREE:  # an arrow needs its own axis, a ring the two across it
+            hinge = kind == _HINGE
+            look |= {"active_axes": (hinge, hinge, not hinge)}
+            look |= {"disable_rotations": not hinge, "disable_axes": hinge}
+        scale = max(2 * float(model.stat.meansize), 0.05)
+        handle = self.scene.add_transform_controls(
+            f"/drag/{joint}", scale, position=place.position, wxyz=place.turn, **look
+        )
 
         def moved(_: Any) -> None:
-            q, new = np.array(self.bench.scene.q), entries()
-            q[at : at + len(new)] = new
-            self.ask("start", q.tolist())
+            q, at = np.array(self.bench.scene.q), int(model.jnt_qposadr[joint])
+            new = self._at[joint].entries(kind, np.asarray(handle.position), np.array(handle.wxyz))
+            if not np.allclose(q[at : at + len(new)], new, rtol=0, atol=1e-9):
+                q[at : at + len(new)] = new
+                self._held = joint
+                self.ask("start", q.tolist())
 
         handle.on_update(moved)
-        self._handles.append(handle)
+        self._handles[joint] = handle
+
+
+class _Place(NamedTuple):
+    """Where a joint is: its point, its frame with the axis as z (wxyz), and its coordinate."""
+
+    position: np.ndarray
+    turn: np.ndarray
+    axis: np.ndarray
+    first: float
+
+    def entries(self, kind: int, position: np.ndarray, wxyz: np.ndarray) -> np.ndarray:
+        """The joint's entries of q with its handle at another place."""
+        if kind == _FREE:
+            return np.concatenate([position, wxyz])
+        if kind == _SLIDE:
+            return np.array([self.first + self.axis @ (position - self.position)])
+        return np.array([self.first + turned_about_z(self.turn, wxyz.astype(float))])
+
+
+def _place(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> _Place:
+    body, first = int(model.jnt_bodyid[joint]), float(data.qpos[model.jnt_qposadr[joint]])
+    axis = data.xaxis[joint].copy()
+    if int(model.jnt_type[joint]) == _FREE:
+        return _Place(data.xpos[body].copy(), data.xquat[body].copy(), axis, first)
+    turn = np.zeros(4)
+    mujoco.mju_quatZ2Vec(turn, axis)
+    return _Place(data.xanchor[joint].copy(), turn, axis, first)
 
 
 def turned_about_z(before: np.ndarray, after: np.ndarray) -> float:

@@ -1,17 +1,21 @@
 """Charts in the studio: the panels of the report's charts, by the uPlot that viser brings."""
 
+import html
 from typing import Any
 
 import numpy as np
 
-from stiction.report.charts import Chart, Map, Panel, Timeline
+from stiction.report.charts import Chart, Line, Panel, Timeline
 from stiction.report.charts.chart import colors_of
 from stiction.report.charts.markup import thin
 from stiction.report.figures import COLORS
+from stiction.report.page import number, table_html
+from stiction.report.waterfall import energy_steps, waterfall
 from stiction.studio.bench import Bench
 
 _HAND = "#c43b00"
 _MOST_PANELS = 4  # of one chart
+_APART = "largest difference of a coordinate"
 _ROW = 18  # px of a row of the time line
 
 
@@ -25,21 +29,24 @@ class Plots:
 
     def __init__(self, gui: Any, bench: Bench):
         self.gui, self.bench = gui, bench
-        self._plots: list[tuple[str, int, Any]] = []  # chart, panel and handle
-        panel = gui.add_panel()
-        panel.dock_left()
-        panel.set_width(380)
+        self._plots: list[tuple[str, int, Any, Any]] = []  # chart, panel, handle, legend
+        self._panel = gui.add_panel()
+        self._panel.dock_left()
+        self._panel.set_width(380)
         self._charts = self._made()
         for name, chart in self._charts.items():
-            with panel.add_tab(name):
-                parts = [
-                    (i, p)
-                    for i, p in enumerate(chart.panels[:_MOST_PANELS])
-                    if not isinstance(p, Map)
-                ]
+            with self._panel.add_tab(name):
+                if name == "Energy":
+                    self._waterfall = gui.add_html("")
+                parts = [(i, p) for i, p in enumerate(chart.panels[:_MOST_PANELS])]
                 for i, part in sorted(parts, key=lambda p: not isinstance(p[1], Timeline)):
-                    self._plots.append((name, i, self._add(part, chart)))
-        self._panel = panel
+                    self._plots.append((name, i, *self._add(part, chart)))
+        self._ghosts = self._panel.add_tab("Ghosts")
+        with self._ghosts:
+            self._hint = gui.add_markdown("Tick a ghost under *Law* to compare.")
+        self._apart: tuple[Any, Any] | None = None  # the chart of the ghosts, and its legend
+        self._compared: tuple[str, ...] = ()
+        self._refresh_whole()
 
     def remove(self) -> None:
         """Take all charts away."""
@@ -47,6 +54,7 @@ class Plots:
 
     def _made(self) -> dict[str, Chart]:
         from stiction.report.run_charts import (
+            MAX_CONTACTS,
             contact_chart,
             coordinate_chart,
             energy_chart,
@@ -54,7 +62,9 @@ class Plots:
         )
 
         run, path = self.bench.run, self.bench.path
-        found = {} if run.contacts is None else {"Contacts": contact_chart(run)}
+        # All contacts, whether they touch or not: another run has the same curves.
+        every = list(range(len(run.contact_names)))[:MAX_CONTACTS]
+        found = {} if run.contacts is None else {"Contacts": contact_chart(run, every)}
         found |= {
             "Energy": energy_chart(run),
             "Motion": coordinate_chart(run, path),
@@ -62,16 +72,16 @@ class Plots:
         }
         return found
 
-    def _add(self, panel: Panel | Timeline, chart: Chart) -> Any:
+    def _add(self, panel: Any, chart: Chart) -> tuple[Any, Any]:
+        """The handles of a panel and of its legend."""
         if isinstance(panel, Timeline):
-            return self.gui.add_html(time_line(panel, chart, 0.0))
-        x, ys = _data(panel, chart)
-        colors = [COLORS[c] if 0 <= c < len(COLORS) else "#888" for c in colors_of(panel.lines)]
+            return self.gui.add_html(time_line(panel, chart, 0.0)), None
+        colors = _colors(panel)
         series: list[dict[str, Any]] = [{"label": "time"}]
         for line, color in zip(panel.lines, colors, strict=True):
             look = {"label": line.name, "stroke": color, "width": 1.5}
             series.append(look | ({"dash": [6, 4]} if line.style == "dashed" else {}))
-        series.append({"label": "now", "stroke": _HAND, "width": 1})
+        series.append({"label": "now", "stroke": _HAND, "width": 1.5})
         bands = ()
         if panel.stacked:
             series[1]["fill"] = colors[0] + "88"
@@ -79,42 +89,104 @@ class Plots:
                 {"series": (i + 2, i + 1), "fill": color + "88"}
                 for i, color in enumerate(colors[1:])
             )
-        return self.gui.add_uplot(
-            (x, *ys, _hand(x, ys, float(x[0]))),
+        plot = self.gui.add_uplot(
+            _with_hand(panel, chart, float(chart.x[0])),
             tuple(series),
             title=_title(panel),
-            scales=_scales(panel),
+            scales=_scales(panel, chart),
             bands=bands or None,
-            height=190,
+            legend={"show": False},
+            height=170,
         )
+        return plot, self.gui.add_html(legend(panel, chart, float(chart.x[0])))
 
     def refresh(self) -> None:
         """Take over another run."""
         self._charts = self._made()
-        for name, i, handle in self._plots:
-            if isinstance(panel := self._charts[name].panels[i], Panel):
-                handle.scales, handle.title = _scales(panel), _title(panel)
+        for name, i, handle, _ in self._plots:
+            chart = self._charts[name]
+            if isinstance(panel := chart.panels[i], Panel):
+                handle.scales, handle.title = _scales(panel, chart), _title(panel)
+        self._refresh_whole()
+
+    def _refresh_whole(self) -> None:
+        """What does not change with the time shown: the waterfall, and how ghosts differ."""
+        steps = energy_steps(self.bench.run)
+        rows = table_html(waterfall(steps)) if steps else ""
+        self._waterfall.content = (
+            f'<div style="font-size:11px;padding:.5em;white-space:nowrap">{rows}</div>'
+        )
+        apart = self.bench.apart()
+        lines = [Line(name, d) for name, d in apart.items()]
+        panel = Panel(_APART, lines)
+        chart = Chart(np.asarray(self.bench.run.time), [panel])
+        self._charts["Ghosts"] = chart
+        self._hint.visible = not lines
+        if self._apart is not None and self._compared != tuple(apart):
+            for handle in self._apart:
+                handle.remove()
+            self._apart = None
+        self._compared = tuple(apart)
+        if lines and self._apart is None:
+            with self._ghosts:
+                self._apart = self._add(panel, chart)
+        elif self._apart is not None:
+            self._apart[0].scales = _scales(panel, chart)
 
     def at(self, t: float) -> None:
         """Move the hand."""
-        for name, i, handle in self._plots:
+        shown = list(self._plots)
+        if self._apart is not None:
+            shown.append(("Ghosts", 0, *self._apart))
+        for name, i, handle, words in shown:
             chart = self._charts[name]
             panel = chart.panels[i]
             if isinstance(panel, Timeline):
                 handle.content = time_line(panel, chart, t)
             elif isinstance(panel, Panel):
-                x, ys = _data(panel, chart)
-                handle.data = (x, *ys, _hand(x, ys, t))
+                handle.data = _with_hand(panel, chart, t)
+                words.content = legend(panel, chart, t)
 
 
 def _data(panel: Panel, chart: Chart) -> tuple[np.ndarray, list[np.ndarray]]:
     """The curves of a panel, thinned out; of a stack their sums. uPlot takes no gaps here."""
     kept, times = thin(chart), _magnified(panel)
     ys = [times * np.nan_to_num(np.asarray(line.y, float)[kept]) for line in panel.lines]
-    limits = _limits(panel)
-    if limits is not None and panel.bulk:
-        ys = [np.clip(y, *limits) for y in ys]
+    if panel.bulk:
+        ys = [np.clip(y, *_limits(panel, ys)) for y in ys]
     return chart.x[kept], list(np.cumsum(ys, axis=0)) if panel.stacked else ys
+
+
+def _with_hand(panel: Panel, chart: Chart, t: float) -> tuple[np.ndarray, ...]:
+    """The curves, and one that runs below all that is seen and stands up at the time t."""
+    x, ys = _data(panel, chart)
+    low, high = _limits(panel, ys)
+    low -= 2 * (high - low)
+    k = int(np.searchsorted(x, t, side="right"))
+    now = [np.interp(t, x, y) for y in ys]
+    curves = [np.insert(y, k, [at] * 3) for y, at in zip(ys, now, strict=True)]
+    foot = np.full(len(x), low)
+    return np.insert(x, k, [t] * 3), *curves, np.insert(foot, k, [low, high, low])
+
+
+def _colors(panel: Panel) -> list[str]:
+    return [COLORS[c] if 0 <= c < len(COLORS) else "#888" for c in colors_of(panel.lines)]
+
+
+def legend(panel: Panel, chart: Chart, t: float) -> str:
+    """The curves that are not all zero, and their values at the time t."""
+    told = []
+    for line, color in zip(panel.lines, _colors(panel), strict=True):
+        y = np.asarray(line.y, float)
+        if len(panel.lines) == 1 or np.nan_to_num(y).any():
+            value = np.interp(t, chart.x, y)
+            words = "" if np.isnan(value) else number(float(value), 4)
+            told.append(
+                f'<span style="white-space:nowrap;display:inline-block;min-width:8.5em">'
+                f'<span style="color:{color}">■</span> {html.escape(line.name)} {words}</span>'
+            )
+    style = "font-size:11px;padding:0 .5em .8em 3.2em;line-height:1.5"
+    return f'<div style="{style}">{" ".join(told) or "all zero"}</div>'
 
 
 def _magnified(panel: Panel) -> float:
@@ -124,9 +196,15 @@ def _magnified(panel: Panel) -> float:
     return 10.0 ** (-3 * np.floor(np.log10(largest) / 3)) if 0 < largest < 0.1 else 1.0
 
 
-def _limits(panel: Panel) -> tuple[float, float] | None:
-    limits, times = panel.range(), _magnified(panel)
-    return None if limits is None else (times * limits[0], times * limits[1])
+def _limits(panel: Panel, ys: list[np.ndarray]) -> tuple[float, float]:
+    """The vertical range: the panel's own, or that of the curves and a little more."""
+    limits, times = None if panel.stacked else panel.range(), _magnified(panel)
+    if limits is not None:
+        return times * limits[0], times * limits[1]
+    low, high = float(np.min(ys)), float(np.max(ys))
+    if panel.stacked:
+        return min(0.0, low), 1.03 * high or 1.0
+    return low - 0.05 * (high - low), high + 0.05 * (high - low)
 
 
 def _title(panel: Panel) -> str:
@@ -134,19 +212,10 @@ def _title(panel: Panel) -> str:
     return text if times == 1.0 else text.replace("[", f"[1e{-round(np.log10(times))} ", 1)
 
 
-def _scales(panel: Panel) -> dict[str, Any]:
-    """Of both axes; the vertical one has a range of its own where the panel has one."""
-    limits = None if panel.stacked else _limits(panel)
-    height: dict[str, Any] = {"auto": True} if limits is None else {"range": limits}
-    return {"x": {"time": False, "auto": True}, "y": height}
-
-
-def _hand(x: np.ndarray, ys: list[np.ndarray], t: float) -> np.ndarray:
-    """A spike at the time t, as high as the curves."""
-    low, high = (float(f(y)) for f, y in ((np.min, np.stack(ys)), (np.max, np.stack(ys))))
-    spike = np.full(len(x), low)
-    spike[int(np.clip(np.searchsorted(x, t), 0, len(x) - 1))] = high
-    return spike
+def _scales(panel: Panel, chart: Chart) -> dict[str, Any]:
+    """Of both axes."""
+    limits = _limits(panel, _data(panel, chart)[1])
+    return {"x": {"time": False, "auto": True}, "y": {"range": limits}}
 
 
 def time_line(panel: Timeline, chart: Chart, t: float) -> str:
@@ -158,7 +227,7 @@ def time_line(panel: Timeline, chart: Chart, t: float) -> str:
     for i, (name, (starts, ends, states)) in enumerate(panel.rows.items()):
         names.append(f'<div style="height:{_ROW}px">{name}</div>')
         for a, b, state in zip(starts, ends, states, strict=True):
-            width = max(place(b) - place(a), 0.15)
+            width = max(place(b) - place(a), 0.5)
             parts.append(
                 f'<rect x="{place(a):.3f}" y="{i * _ROW + 2}" width="{width:.3f}"'
                 f' height="{_ROW - 4}" fill="{colors[int(state)]}"/>'

@@ -80,7 +80,8 @@ def _draw_rows(axis, panel: Timeline) -> None:
         for state, (_, color) in panel.states.items():
             here = states == state
             bars = list(zip(starts[here], (ends - starts)[here], strict=True))
-            axis.broken_barh(bars, (i - 0.35, 0.7), color=_color(color), lw=0)
+            moments = bool(bars) and not (ends - starts)[here].any()  # which have no width
+            axis.broken_barh(bars, (i - 0.35, 0.7), color=_color(color), lw=float(moments))
     axis.set_yticks(range(len(panel.rows)), list(panel.rows))
     axis.invert_yaxis()
     axis.grid(False)

@@ -21,13 +21,19 @@ MOST_NUMBERS = 120_000  # of all lines of a chart: some 0.6 MB of a page
 def fragment(chart: Chart, caption: str = "") -> str:
     """A figure with the chart's data, and the call that draws it."""
     data = json.dumps(payload(chart), separators=(",", ":"), allow_nan=False)
-    text = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
     return (
-        '<figure class="stiction-chart">'
+        f'<figure class="stiction-chart">{_caption(caption)}'
         f'<script type="application/json">{data.replace("<", chr(92) + "u003c")}</script>'
-        f"<noscript>This chart needs JavaScript.</noscript>{text}</figure>"
+        "<noscript>This chart needs JavaScript.</noscript></figure>"
         "<script>stictionCharts.mount(document.currentScript.previousElementSibling)</script>"
     )
+
+
+def _caption(text: str) -> str:
+    """What the chart shows, above it: the first sentence is its heading."""
+    head, _, more = html.escape(text).partition(". ")
+    stop = "." if more else ""
+    return f"<figcaption><b>{head}{stop}</b> <span>{more}</span></figcaption>" if text else ""
 
 
 @functools.cache

@@ -103,11 +103,13 @@ class Mark:
         time: When [s].
         kind: One word or two; events of one kind have one colour.
         text: What more there is to say, shown when the mark is pointed at.
+        color: Of its kind, "#rrggbb"; by default the next of a palette.
     """
 
     time: float
     kind: str
     text: str = ""
+    color: str = ""
 
 
 @dataclass

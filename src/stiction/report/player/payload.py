@@ -250,6 +250,7 @@ def _events(animation: "Animation", start: float) -> dict[str, Any]:
     inside = [e for e in animation.events if start <= e.time <= animation.time[-1]]
     events = sorted(inside, key=lambda e: e.time)
     kinds = list(dict.fromkeys(e.kind for e in events))
+    own = {e.kind: e.color for e in events if e.color}
     texts = list(dict.fromkeys(e.text for e in events))
     number = {text: i for i, text in enumerate(texts)}
     return {
@@ -257,7 +258,7 @@ def _events(animation: "Animation", start: float) -> dict[str, Any]:
         "kind": [kinds.index(e.kind) for e in events],
         "text": [number[e.text] for e in events],
         "kinds": kinds,
-        "colors": [EVENT_COLORS[i % len(EVENT_COLORS)] for i in range(len(kinds))],
+        "colors": [own.get(k, EVENT_COLORS[i % len(EVENT_COLORS)]) for i, k in enumerate(kinds)],
         "texts": texts,
     }
 

@@ -12,6 +12,8 @@ const hue = (n) => EXTRA[n]?.[+dark.matches] ?? PALETTES[dark.matches][n % 8];
 const css = (u, name) => getComputedStyle(u.root).getPropertyValue(name);
 const HEIGHT = 150; // px of a panel of height 1
 const AXIS = 52; // px for the numbers of the vertical axis
+const LETTER = 6; // px of one in the names of rows
+const READ = 150; // ms between two numbers in a legend
 const DASHES = { dashed: [6, 4], dotted: [2, 3] };
 const short = (x) => (x == null ? "" : Math.abs(x) < 1e-12 ? "0" : Number(x.toPrecision(5)).toString());
 
@@ -38,9 +40,12 @@ function axes(panel, last, label) {
   const look = { stroke: (u) => css(u, "--soft"), grid: { stroke: (u) => css(u, "--grid"), width: 1 }, ticks: { show: false } };
   const font = "11px system-ui, sans-serif";
   const y = { ...look, size: AXIS, font, label: panel.label, labelSize: 16, labelFont: font, values: (u, v) => v.map(short) };
+  if (panel.values) look.grid = y.grid = { show: false };
+  const longest = Math.max(0, ...(panel.rows ?? []).map(([name]) => name.length));
+  const size = Math.max(AXIS + 16, Math.min(12 + LETTER * longest, innerWidth / 3, 170)), room = Math.floor((size - 12) / LETTER);
   if (panel.rows) Object.assign(y, {
     label: undefined, splits: () => panel.rows.map((_, i) => panel.rows.length - i - 0.5),
-    values: () => panel.rows.map(([name]) => (name.length > 9 ? name.slice(0, 8) + "…" : name)), filter: undefined, size: AXIS + 16, grid: { show: false },
+    values: () => panel.rows.map(([name]) => (name.length > room ? name.slice(0, room - 1) + "…" : name)), filter: undefined, size, grid: { show: false },
   });
   return [{ ...look, font, size: last ? 24 : 8, label: last ? label : undefined, labelFont: font, labelSize: 14, labelGap: -2, values: (u, v) => (last ? v.map(short) : v.map(() => "")) }, y];
 }
@@ -59,10 +64,13 @@ function table(panel, x) {
   return { data: uPlot.join(panel.lines.map((line, i) => [line.x ? numbers(line.x) : x, ys[i]])) };
 }
 
+/** The value of a line that has none just here, being sampled elsewhere: its last one before. */
+const latest = (ys, k) => ys[ys.findLastIndex((y, i) => i <= k && y !== undefined)];
+
 function series(line, i, panel, parts) {
   const made = {
     label: line.name, width: 1.5, stroke: () => hue(line.color), dash: DASHES[line.style], points: { show: false },
-    value: (u, v, s, k) => (parts ? (k == null ? "" : short(parts[i][k])) : short(v)),
+    value: (u, v, s, k) => (k == null ? "" : short(parts ? parts[i][k] : v === undefined ? latest(u.data[s], k) : v) || "–"),
   };
   if (line.style === "dots") Object.assign(made, { paths: () => null, points: { show: true, size: 4, fill: () => hue(line.color), width: 0 } });
   if (line.style === "steps") Object.assign(made, { paths: uPlot.paths.stepped({ align: 1 }), fill: () => hue(line.color) + "44" });
@@ -98,31 +106,31 @@ function backdrop(u, panel) {
       const state = panel.states.find(([number]) => number === spans[k + 2]);
       ctx.fillStyle = hue(state[2]);
       const a = X(spans[k]), b = X(spans[k + 1]);
-      if (b > left && a < left + width) ctx.fillRect(a, y, Math.max(b - a, 1), h);
+      if (b >= left && a <= left + width) ctx.fillRect(a, y, Math.max(b - a, devicePixelRatio), h);
     }
   });
   ctx.restore();
 }
 
 function addPanel(figure, panel, chart, x, last) {
-  const home = figure.insertBefore(document.createElement("div"), figure.querySelector("figcaption"));
+  const home = figure.appendChild(document.createElement("div"));
   home.className = "sc-panel";
   if (panel.title) home.append(Object.assign(document.createElement("div"), { className: "sc-title", textContent: panel.title }));
   if (panel.rows) panel.rows = panel.rows.map(([name, spans]) => [name, floats(spans)]);
   if (panel.values) Object.assign(panel, { x, y: numbers(panel.y), values: floats(panel.values) });
   const { data, parts } = table(panel, x), lines = panel.lines ?? [{ name: "", color: -2, style: "line" }];
   const height = HEIGHT * panel.height + (last ? 30 : 0);
-  const [min, max] = whole(chart.label);
+  const [min, max] = whole(chart.label), unit = chart.label.match(/\[(.*)\]/)?.[1] ?? "";
   const u = new uPlot({
     width: figure.clientWidth || 300, height: Math.round(height), padding: [6, 10, 0, 0],
     cursor: { sync: { key: chart.label, setSeries: false }, drag: { x: true, y: false, dist: 5 }, points: { size: 5, show: !panel.values }, y: Boolean(panel.values) },
-    legend: { show: !panel.rows && !panel.values && lines.some((l) => l.name), live: true },
+    legend: { show: !panel.rows && !panel.values && lines.some((l) => l.name) && (chart.clock || lines.length > 1), live: true },
     scales: {
       x: { time: false, min, max, auto: false },
       y: panel.rows ? { range: [0, panel.rows.length] } : panel.values ? { range: panel.extents[1] } : panel.range ? { range: panel.range } : panel.stacked ? { range: (u, a, b) => [Math.min(0, a), b * 1.03 || 1] } : {},
     },
     axes: axes(panel, last, chart.label),
-    series: [{ label: chart.label.replace(/ \[.*/, ""), value: (u, v) => short(v) }, ...lines.map((line, i) => series(line, i, panel, parts))],
+    series: [{ label: "", value: (u, v) => (v == null ? "" : `${short(v)} ${unit}`) }, ...lines.map((line, i) => series(line, i, panel, parts))],
     bands: panel.stacked ? lines.slice(1).map((line, i) => ({ series: [i + 2, i + 1], fill: () => hue(line.color) + "88" })) : [],
     hooks: {
       drawClear: [(u) => backdrop(u, panel)],
@@ -144,20 +152,28 @@ function addPanel(figure, panel, chart, x, last) {
   }
   // A double click shows the whole again, as far as it is not folded.
   u.over.addEventListener("dblclick", (e) => (e.stopImmediatePropagation(), zoom(chart.label, ...whole(chart.label))), true);
-  if (chart.clock) addHand(u);
+  if (chart.clock) addHand(u, Boolean(panel.lines));
   new ResizeObserver(() => figure.clientWidth && figure.clientWidth !== u.width && u.setSize({ width: figure.clientWidth, height: u.height })).observe(figure);
   dark.addEventListener("change", () => u.redraw());
 }
 
-/** The clock's hand over a panel; a click sets the clock. */
-function addHand(u) {
+/** The clock's hand over a panel, and the values there in its legend; a click sets the clock. */
+function addHand(u, legend) {
   const hand = u.over.appendChild(Object.assign(document.createElement("div"), { className: "sc-hand", hidden: true }));
-  let folded = clock.folded;
+  let folded = clock.folded, told = 0, later;
+  // Whoever points at the chart reads it there; numbers that change faster nobody reads.
+  const tell = () => {
+    later = clearTimeout(later);
+    told = performance.now();
+    if (!(u.cursor.left >= 0)) u.setLegend({ idx: Number.isNaN(clock.t) ? null : u.valToIdx(clock.t) }, false);
+  };
   const move = () => {
     const t = clock.t, { min, max } = u.scales.x;
     hand.hidden = !(t >= min && t <= max);
     if (!hand.hidden) hand.style.transform = `translateX(${u.valToPos(t, "x")}px)`;
+    if (legend) later ??= setTimeout(tell, Math.max(0, told + READ - performance.now()));
   };
+  if (legend) (u.hooks.setCursor ??= []).push(() => u.cursor.left >= 0 || move());
   clock.followers.add(() => {
     if (folded !== clock.folded) zoom(u.label, ...whole(u.label));
     folded = clock.folded;
