@@ -186,7 +186,7 @@ def conserved() -> Iterator[Case]:
 
         yield Case(
             f"{name} turns in flight: what is conserved", "conserved",
-            world(body(inertial(1.0, I) + ball(0.1)), gravity="0 0 0", fixed=""), spun, 2.0,
+            world(body(inertial(1.0, I) + ball(0.1), at=(0, 0, 1)), gravity="0 0 0"), spun, 2.0,
             v=[0, 0, 0, 3, 4, 5], claims=("hybrid", "world", "stepping"), step_error=1e-4,
         )  # fmt: skip
     for mu in (0.0, 0.5):

@@ -19,6 +19,7 @@ from .algebra import factor_rows, least_solution
 from .cone_interior import SLIP_SPEEDS, is_convex, slot, solve_convex
 from .layout import TANGENTS, Machines
 from .reals import (
+    EPSILON,
     HALF,
     INFINITY,
     ONE,
@@ -85,13 +86,13 @@ def sweep(m: Machines, s: World, n: int, b: int, x: int):
             u_n = get(s, b + normal) + times_W(m, s, n, normal, x)
             x_n = wp.max(get(s, x + normal) - u_n / W_nn, floor)
             put(s, x + normal, x_n)
-            rho = real(0.0)
+            rho = EPSILON * W_nn  # tangents may be all but unable to move
             for r in range(begin, normal):
                 rho += get(s, m[0].c.W + r * n + r)
             size = real(0.0)
             for r in range(begin, normal):
                 u = get(s, b + r) + times_W(m, s, n, r, x)
-                put(s, m[0].c.work + r, get(s, x + r) - u / wp.max(rho, TINY))
+                put(s, m[0].c.work + r, get(s, x + r) - u / rho)
                 size += get(s, m[0].c.work + r) * get(s, m[0].c.work + r)
             size = wp.sqrt(size)
             share = real(1.0)
