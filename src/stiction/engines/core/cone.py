@@ -190,13 +190,16 @@ def equations(m: Machines, s: World, n: int, b: int, x: int, jacobian: bool):
 
 @wp.func
 def size_of(m: Machines, s: World, n: int, b: int, x: int):
-    """What residuals are compared with: the largest impulse, or what stops the fastest row."""
+    """What residuals are compared with: the largest impulse, or what stops the fastest contact.
+
+    By the whole contact: a row that is all but unable to move would need an impulse without bound.
+    """
     most = real(0.0)
-    for r in range(n):
-        W = get(s, m[0].c.W + r * n + r)
-        if W > ZERO:
-            most = wp.max(most, wp.abs(get(s, b + r)) / W)
-        most = wp.max(most, wp.abs(get(s, x + r)))
+    for k in range(n_active(m, s)):
+        rho = step_of(m, s, k, n)
+        for r in range(first_row(m, s, k), first_row(m, s, k + 1)):
+            most = wp.max(most, rho * wp.abs(get(s, b + r)))
+            most = wp.max(most, wp.abs(get(s, x + r)))
     return most
 
 
