@@ -201,7 +201,7 @@ def struck() -> Iterator[Case]:
 
 
 def rocking() -> Iterator[Case]:
-    """[Housner1963]: a block that rocks from edge to edge keeps 1 - 3/2 sin²α of its spin."""
+    """Housner: a block that rocks from edge to edge keeps 1 - 3/2 sin²α of its spin."""
     for alpha in (0.15, 0.25, 0.35, 0.45):
         R, m = 0.5, 2.0
         b, h = R * np.sin(alpha), R * np.cos(alpha)
