@@ -231,8 +231,8 @@ def rocking() -> Iterator[Case]:
 def walls() -> Iterator[Case]:
     """Pendulums against a wall, and a ball between two walls.
 
-    Newton's, Poisson's and Stronge's laws lose the rebound of the pendulum, whose W has rank 1: they
-    do not claim it until that is mended.
+    Newton's, Poisson's and Stronge's laws lose the rebound of the pendulum, whose W has rank 1:
+    they do not claim it until that is mended.
     """
     length, r = 0.5, 0.05
     hinge = '<joint axis="0 -1 0"/>'
