@@ -1,9 +1,9 @@
-"""`python -m manual`: write the generated pages; `gallery`, `choose`: make pictures and numbers."""
+"""`python -m manual`: write the generated pages; `gallery`, `choose`, `answers`: what they show."""
 
 import sys
 from collections.abc import Callable
 
-from manual import DOCS, api, bibliography, choose, commands, errors, fields, gallery
+from manual import DOCS, answers, api, bibliography, choose, commands, errors, fields, gallery
 
 PAGES: dict[str, Callable[[], str]] = {
     "bibliography.md": bibliography.page,
@@ -14,6 +14,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/errors.md": errors.page,
     "gallery.md": gallery.page,
     "choose.md": choose.page,
+    "known-answers.md": answers.page,
     **api.pages(),
 }
 
@@ -29,8 +30,10 @@ def main(arguments: list[str]) -> None:
         gallery.main(arguments[1:])
     elif arguments[0] == "choose":
         choose.main()
+    elif arguments[0] == "answers":
+        answers.main()
     else:
-        sys.exit(f"python -m manual [gallery [NAME…] | choose], got {arguments}")
+        sys.exit(f"python -m manual [gallery [NAME…] | choose | answers], got {arguments}")
 
 
 if __name__ == "__main__":

@@ -146,12 +146,12 @@ def body(geoms: str, *, at: Any = (0, 0, 0), joints: str = FREE, turn: Any = Non
 
 def ball(r: float, m: float = 1.0, *, at: Any = (0, 0, 0)) -> str:
     """A solid sphere as a geom."""
-    return f'<geom type="sphere" size="{r!r}" mass="{m!r}" pos="{numbers(at)}"/>'
+    return f'<geom type="sphere" size="{numbers(r)}" mass="{numbers(m)}" pos="{numbers(at)}"/>'
 
 
 def box(half: Any, m: float = 1.0) -> str:
     """A box as a geom."""
-    return f'<geom type="box" size="{numbers(half)}" mass="{m!r}"/>'
+    return f'<geom type="box" size="{numbers(half)}" mass="{numbers(m)}"/>'
 
 
 def slope(angle: float, *, name: str = "slope") -> str:

@@ -42,7 +42,7 @@ _HYBRID = (
     "restitution", "mu_static", "mu_dynamic", "rest_speed", "stribeck_speed", "stribeck_exponent",
 )  # fmt: skip
 _STEPPING = ("restitution", "mu_static", "mu_dynamic", "rest_speed")
-_SWEEPS = 20  # of a cone problem; on a GPU that must do
+_SWEEPS = (20, 100)  # of a cone problem on a GPU, and on a processor in single precision
 _COMPLIANCE = ("depth", "stored", "normal_loss", "friction_loss")
 
 
@@ -184,8 +184,11 @@ def step_by(run: Run, law: Stepping, samples: int) -> None:
     o.solver, o.sides = int(law.solver == "lcp"), law.sides
     o.poisson = int(law.restitution_law == "poisson")
     o.bounded = int(law.energetic is not None)
-    o.hurried = int(run.design.device != "cpu")
-    o.sweeps = _SWEEPS
+    core = run.design.core
+    if core.device != "cpu":
+        o.sweeps = _SWEEPS[0]
+    elif core.precision == "single":
+        o.sweeps = _SWEEPS[1]
     o.deepest = max(o.deepest, SUNK * float(np.max(run.until / o.last)) ** 2)
     if law.energetic is not None:
         o.energetic = a.real(np.ravel(np.asarray(law.energetic)))

@@ -120,37 +120,6 @@ def free_direction(s: World, A: int, n: int, rank: int, beta: int, k: int, x: in
     turn_back(s, A, n, rank, beta, x)
 
 
-@wp.func(inline=False)
-def solve_nearly(s: World, A: int, n: int, shift: real, b: int, x: int):
-    """(A + shift I) x = b by elimination with the largest pivots, in place of A and b.
-
-    Quicker than `least_solution`. What equations leave open stays near zero if b fits them: as b
-    does in Newton's method near its solution.
-    """
-    for i in range(n):
-        put(s, A + i * n + i, get(s, A + i * n + i) + shift)
-    for k in range(n):
-        best = int(k)
-        for i in range(k + 1, n):
-            if wp.abs(get(s, A + i * n + k)) > wp.abs(get(s, A + best * n + k)):
-                best = i
-        row = A + k * n
-        if best != k:
-            swap(s, row + k, A + best * n + k, n - k)
-            swap(s, b + k, b + best, 1)
-        inverse = ONE / get(s, row + k)
-        put(s, row + k, inverse)
-        for i in range(k + 1, n):
-            share = get(s, A + i * n + k) * inverse
-            if share != ZERO:
-                add_scaled(s, A + i * n + k + 1, -share, row + k + 1, n - k - 1)
-                put(s, b + i, get(s, b + i) - share * get(s, b + k))
-    for back in range(n):
-        i = n - 1 - back
-        value = get(s, b + i) - dot(s, A + i * n + i + 1, x + i + 1, back)
-        put(s, x + i, value * get(s, A + i * n + i))
-
-
 @wp.func
 def cholesky(s: World, A: int, n: int, least: real):
     """A = L Lᵀ in the lower triangle; pivots are at least `least`, so directions that nothing

@@ -12,6 +12,7 @@ from .layout import (
     IMPACT_LOSS,
     KINETIC_AFTER,
     LIMIT,
+    NOT_FINITE,
     OPEN,
     PAIR_NUMBERS,
     REMOVED,
@@ -24,6 +25,7 @@ from .layout import (
 )
 from .log import note, note_before, note_impulse, note_pair
 from .reals import (
+    INFINITY,
     ONE,
     TWO,
     ZERO,
@@ -153,6 +155,8 @@ def collide(m: Machines, s: World):
     second_half(m, s, m[0].z.shift)
     add_scaled(s, m[0].at.v, ONE, m[0].z.shift, m[0].tree.nv)
     after = kinetic(m, s, m[0].at.v)
+    if not (after < INFINITY):  # it would hit again for ever
+        put_int(s, m[0].z.status, NOT_FINITE)
     if m[0].opt.energy_method > 0 and not jammed and not harmless:
         most = m[0].opt.energetic[s.index % m[0].opt.energetic.shape[0]] * before
         if after > most:

@@ -15,10 +15,11 @@ not get nearer, it starts from a convex problem with the slip speeds of the last
 
 import warp as wp
 
-from .algebra import factor_rows, least_solution, solve_nearly
+from .algebra import factor_rows, least_solution
 from .cone_interior import SLIP_SPEEDS, is_convex, slot, solve_convex
 from .layout import TANGENTS, Machines
 from .reals import (
+    EPSILON,
     HALF,
     INFINITY,
     ONE,
@@ -45,15 +46,14 @@ _SOLVED = tolerance(1e-12, 1e-5)  # residual, part of the largest impulse
 _ENOUGH = tolerance(1e-7, 1e-4)  # with which one is content where it does not get smaller
 _ROUNDS = wp.constant(30)
 _SWEEPS, _MOST_SWEEPS = wp.constant(20), wp.constant(300)  # between attempts of Newton's method
-# Change of velocities, part of the largest, with which sweeps end; and from where Newton's method
-# is sure to find the rest.
-_SWEPT, _NEAR = tolerance(1e-10, 2e-6), wp.constant(real(1e-3))
+_SWEPT = tolerance(1e-10, 2e-6)  # change of velocities, part of the largest, with which sweeps end
+_NEAR = tolerance(1e-9, 1e-5)  # residual, part of the largest impulse, of one who is not patient
 _NEWTON = wp.constant(12)
-_SHIFT = tolerance(1e-9, 1e-4)  # of Newton's equations, which are of the size of one
 _PATHS = wp.constant(10)  # convex problems that are solved
 # After so many rounds that got no nearer, what is as near as this is left as it is.
 _IDLE, _CLOSE = wp.constant(5), tolerance(1e-7, 1e-4)
-_LARGEST = tolerance(1e5, 1e4)  # impulse that is believed, over what stops the fastest row
+_LARGEST = tolerance(1e5, 1e4)  # impulse that is believed, over what stops the fastest contact
+_FLAT = wp.constant(real(1e-12))  # determinant of tangents, part of its scale, that is zero
 
 
 @wp.func
@@ -116,25 +116,25 @@ def rub(m: Machines, s: World, n: int, x: int, begin: int, normal: int, reach: r
     """Friction of a contact whose velocities are in `work`: what stops it if that is within reach,
     else what is nearest to a step against the slip.
     """
-    rho = real(0.0)
+    rho = EPSILON * get(s, m[0].c.W + normal * n + normal)  # tangents may be unable to move
     for r in range(begin, normal):
         rho += get(s, m[0].c.W + r * n + r)
     if normal - begin == 2:
         W_12 = get(s, m[0].c.W + begin * n + begin + 1)
         W_11 = get(s, m[0].c.W + begin * n + begin)
-        W_22 = rho - W_11
+        W_22 = get(s, m[0].c.W + (begin + 1) * n + begin + 1)
         u_1 = get(s, m[0].c.work + begin)
         u_2 = get(s, m[0].c.work + begin + 1)
-        det = wp.max(W_11 * W_22 - W_12 * W_12, TINY)
-        x_1 = get(s, x + begin) - (W_22 * u_1 - W_12 * u_2) / det
-        x_2 = get(s, x + begin + 1) - (W_11 * u_2 - W_12 * u_1) / det
-        if x_1 * x_1 + x_2 * x_2 <= reach * reach:
+        det = W_11 * W_22 - W_12 * W_12
+        x_1 = get(s, x + begin) - (W_22 * u_1 - W_12 * u_2) / wp.max(det, TINY)
+        x_2 = get(s, x + begin + 1) - (W_11 * u_2 - W_12 * u_1) / wp.max(det, TINY)
+        if det > _FLAT * rho * rho and x_1 * x_1 + x_2 * x_2 <= reach * reach:
             put(s, x + begin, x_1)
             put(s, x + begin + 1, x_2)
             return
     size = real(0.0)
     for r in range(begin, normal):
-        value = get(s, x + r) - get(s, m[0].c.work + r) / wp.max(rho, TINY)
+        value = get(s, x + r) - get(s, m[0].c.work + r) / rho
         put(s, m[0].c.work + r, value)
         size += value * value
     size = wp.sqrt(size)
@@ -269,48 +269,39 @@ def equations(m: Machines, s: World, n: int, b: int, x: int, jacobian: bool):
 
 @wp.func
 def size_of(m: Machines, s: World, n: int, b: int, x: int):
-    """What residuals are compared with: the largest impulse, or what stops the fastest row.
+    """What residuals are compared with: the largest impulse, or what stops the fastest contact.
 
+    By the whole contact: a row that is all but unable to move would need an impulse without bound.
     Where there is no solution (a jam) x grows without end, and beside it any residual is small: so
-    impulses count up to a multiple of what stops the fastest row.
+    impulses count up to a multiple of what stops the fastest contact.
     """
     stops = real(0.0)
     most = real(0.0)
-    for r in range(n):
-        W = get(s, m[0].c.W + r * n + r)
-        if W > ZERO:
-            stops = wp.max(stops, wp.abs(get(s, b + r)) / W)
-        most = wp.max(most, wp.abs(get(s, x + r)))
+    for k in range(n_active(m, s)):
+        rho = step_of(m, s, k, n)
+        for r in range(first_row(m, s, k), first_row(m, s, k + 1)):
+            stops = wp.max(stops, rho * wp.abs(get(s, b + r)))
+            most = wp.max(most, wp.abs(get(s, x + r)))
     if stops > ZERO:
         most = wp.min(most, _LARGEST * stops)
     return wp.max(most, stops)
 
 
 @wp.func(inline=False)
-def newton(m: Machines, s: World, n: int, b: int, x: int, size: real, least: bool):
-    """Newton's method, its steps halved until they get nearer; the residual.
-
-    Steps are the least that there are, or those of equations that are shifted a little, which cost
-    a tenth and are as good where all goes well.
-    """
+def newton(m: Machines, s: World, n: int, b: int, x: int, enough: real):
+    """Newton's method with least steps, halved until they get nearer; the residual."""
     old = m[0].c.work + 2 * m[0].c.capacity
     step = m[0].c.unknown
-    halvings = int(8)
-    if not least:  # near the solution whole steps do, or none
-        halvings = 2
     miss = equations(m, s, n, b, x, True)
     for _ in range(_NEWTON):
-        if miss <= _SOLVED * size:
+        if miss <= enough:
             break
-        if least:
-            rank = factor_rows(s, m[0].c.A, n, m[0].c.beta, m[0].c.order)
-            least_solution(s, m[0].c.A, n, rank, m[0].c.beta, m[0].c.order, m[0].c.wanted, step)
-        else:
-            solve_nearly(s, m[0].c.A, n, _SHIFT, m[0].c.wanted, step)
+        rank = factor_rows(s, m[0].c.A, n, m[0].c.beta, m[0].c.order)
+        least_solution(s, m[0].c.A, n, rank, m[0].c.beta, m[0].c.order, m[0].c.wanted, step)
         copy(s, old, x, n)
         part = real(1.0)
         better = bool(False)
-        for _h in range(halvings):
+        for _h in range(8):
             for r in range(n):
                 put(s, x + r, get(s, old + r) - part * get(s, step + r))
             if equations(m, s, n, b, x, False) < miss:
@@ -336,19 +327,11 @@ def solve_cone(m: Machines, s: World, b: int, x: int, patient: bool):
     """
     n = n_rows(m, s)
     fastest = largest(s, b, n)
-    most = _SWEEPS
-    enough = _NEAR
+    if not patient and m[0].opt.sweeps > 0:
+        return sweep_along(m, s, n, b, x, m[0].opt.sweeps, _SWEPT * fastest)
+    enough = _SOLVED
     if not patient:
-        most = m[0].opt.sweeps
-        enough = _SWEPT
-    sweep_along(m, s, n, b, x, most, enough * fastest)
-    if not patient:
-        if m[0].opt.hurried != 0:
-            return True
-        miss = equations(m, s, n, b, x, False) / wp.max(size_of(m, s, n, b, x), TINY)
-        put(s, m[0].z.unsolved, miss)
-        if miss <= _CLOSE:
-            return True
+        enough = _NEAR
     best = m[0].c.work + 3 * m[0].c.capacity
     least = real(INFINITY)
     sweeps = int(0)  # what is there may be near: Newton's method first
@@ -362,8 +345,7 @@ def solve_cone(m: Machines, s: World, b: int, x: int, patient: bool):
             solve_convex(m, s, b, x)
             paths -= 1
         else:
-            for _sweep in range(sweeps):
-                sweep(m, s, n, b, x)
+            sweep_along(m, s, n, b, x, sweeps, _SWEPT * fastest)
             sweeps = wp.min(2 * sweeps + _SWEEPS, _MOST_SWEEPS)
         size = size_of(m, s, n, b, x)
         # Newton's method may leave for a place from which it does not come back: sweeps go on from
@@ -373,8 +355,8 @@ def solve_cone(m: Machines, s: World, b: int, x: int, patient: bool):
         if before < least:
             least = before
             copy(s, best, x, n)
-        miss = newton(m, s, n, b, x, size, round > 0)
-        if miss <= real(1e3) * _SOLVED * size:
+        miss = newton(m, s, n, b, x, enough * size)
+        if miss <= wp.max(enough, real(1e3) * _SOLVED) * size:
             put(s, m[0].z.unsolved, miss / wp.max(size, TINY))
             return True
         if miss < least:

@@ -395,8 +395,7 @@ class Options:
     solver: int
     poisson: int
     bounded: int  # whether impacts may leave only a part of the energy
-    sweeps: int  # the most that a cone problem is given
-    hurried: int  # whether that must do: on a GPU, where worlds wait for each other
+    sweeps: int  # by which cone problems are solved (single precision, GPUs); 0: Newton's method
 
 
 @wp.struct

@@ -28,6 +28,7 @@ from .reals import (
     ZERO,
     World,
     copy,
+    dot,
     fill,
     get,
     get_int,
@@ -38,6 +39,7 @@ from .reals import (
     tolerance,
 )
 from .rows import first_row, law, n_active, n_rows, pair_of, times_W
+from .sharing import margin, unknowns_of
 
 _LATER = tolerance(1e-4, 1e-3)  # change of accelerations that decides, part of the largest
 # What all forces lose at once vanishes with them: then at least this part of a step's change.
@@ -150,6 +152,49 @@ def open_unloaded(m: Machines, s: World):
             put_int(s, m[0].c.mode + pair_of(m, s, k), OPEN)
 
 
+@wp.func
+def most_strained(m: Machines, s: World):
+    """The sticking contact whose friction is farthest outside of its cone; -1 for none."""
+    first = int(0)
+    worst = int(-1)
+    least = real(0.0)
+    for k in range(n_active(m, s)):
+        if get_int(s, m[0].c.mode + pair_of(m, s, k)) == STICK and unknowns_of(m, s, k) > 1:
+            value = margin(m, s, k, first, m[0].c.unknown)
+            if value < least:
+                least = value
+                worst = k
+        first += unknowns_of(m, s, k)
+    return worst
+
+
+@wp.func
+def let_slip(m: Machines, s: World, k: int):
+    """The k-th contact slips against the friction that it would need."""
+    i = pair_of(m, s, k)
+    f = m[0].c.force + first_row(m, s, k)
+    count = first_row(m, s, k + 1) - 1 - first_row(m, s, k)
+    size = wp.sqrt(dot(s, f, f, count))
+    for j in range(count):
+        put(s, m[0].c.direction + TANGENTS * i + j, -get(s, f + j) / size)
+        put(s, m[0].c.heading + TANGENTS * i + j, -get(s, f + j) / size)
+    put_int(s, m[0].c.mode + i, SLIP)
+    put(s, m[0].c.mu + k, law(m, s, i, MU_DYNAMIC))
+
+
+@wp.func
+def release_strained(m: Machines, s: World, b: int):
+    """What the modes that were found cannot hold slips at once: it would in the next instant."""
+    for _ in range(_RETRIES):
+        if admissible(m, s, b):
+            return
+        worst = most_strained(m, s)
+        if worst < 0:
+            return
+        let_slip(m, s, worst)
+        align_onsets(m, s, b, pair_of(m, s, worst))
+
+
 @wp.func(inline=False)
 def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
     """Settle the modes of closed contacts, which come marked `STICK` (at rest) or `SLIP`.
@@ -227,6 +272,8 @@ def choose_modes(m: Machines, s: World, lets_go: int, gives_way: int):
     if solved and not admissible(m, s, b):
         open_unloaded(m, s)
     align_onsets(m, s, b, gives_way)
-    if not solved:
+    if solved:
+        release_strained(m, s, b)
+    else:
         flags = int(SUSPICIOUS)
     return flags
