@@ -212,3 +212,14 @@ def test_a_batch_is_a_loop(dim):
     for b in range(4):
         alone = law(jax.tree.map(lambda x: x[b], p)).impulse  # noqa: B023
         np.testing.assert_allclose(together[b], alone, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("law", NAMES)
+@pytest.mark.parametrize("line", [(-0.1, 0.05, 1.0), (-0.1, 1.0)])
+def test_a_contact_that_can_move_along_one_line_only_rebounds(law, line, rng):
+    """W has rank 1, and slip ends together with compression; without friction all laws agree."""
+    w = np.asarray(line) * rng.uniform(0.5, 2.0, (COUNT, 1))
+    problems = one_contact(w[:, :, None] * w[:, None, :], -1.7 * w, 0.5, 0.0)
+    solution = LAWS[law](problems)
+    assert np.all(solution.feasible)
+    np.testing.assert_allclose(AFTER(problems, solution.impulse)[:, 0], 0.85 * w, atol=1e-12)

@@ -104,12 +104,15 @@ def _through_impact(end: Callable, problem: ImpactProblem) -> ImpactSolution:
         u = u0 + W @ c.impulse
         speed = _norm(u[:k])
         way = u[:k] / jnp.where(speed > 0, speed, 1.0)
-        d = jnp.where(c.straight, jnp.append(c.friction, 1.0), rates(c.impulse))
+        # Where a contact can only move along one line, slip ends together with compression.
+        straight = c.straight | (speed <= _STILL.of(u0) * scale)
+        friction = jnp.where(c.straight, c.friction, constant)
+        d = jnp.where(straight, jnp.append(friction, 1.0), rates(c.impulse))
         du = W @ d
         slows = way @ du[:k]
         turns = _norm(du[:k] - slows * way)
-        aligned = c.straight | (turns <= _ALIGNED.of(u0) * strongest) | (k == 1)
-        stops = ~c.straight & (slows < 0) & (aligned | (speed <= _STOPPED.of(u0) * scale))
+        aligned = straight | (turns <= _ALIGNED.of(u0) * strongest) | (k == 1)
+        stops = ~straight & (slows < 0) & (aligned | (speed <= _STOPPED.of(u0) * scale))
         to_stop = jnp.where(stops, speed / jnp.where(stops, -slows, 1.0), jnp.inf)
         to_end = jnp.where(c.compressed, end(c, e, u0[-1], u[-1], du[-1]), _over(-u[-1], du[-1]))
         turn = jnp.where(strongest > 0, strongest, 1.0)
@@ -137,9 +140,9 @@ def _through_impact(end: Callable, problem: ImpactProblem) -> ImpactSolution:
             compressed=c.compressed | ends,
             p_c=jnp.where(now_compressed, impulse[-1], c.p_c),
             w_c=jnp.where(now_compressed, work, c.w_c),
-            straight=c.straight | stopped,
-            friction=jnp.where(stopped, constant, c.friction),
-            holds=jnp.where(stopped, holds, c.holds),
+            straight=straight | stopped,
+            friction=friction,
+            holds=jnp.where(c.straight, c.holds, (straight | stopped) & holds),
             done=failed | (ends & c.compressed),
             failed=failed,
         )

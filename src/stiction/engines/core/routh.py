@@ -174,6 +174,8 @@ def through_impact(rule: int, W: mat33, u0: vec3, e: real, mu_s: real, mu_d: rea
     for _ in range(_STEPS):
         u = u0 + W * p
         speed = wp.length(vec2(u[0], u[1]))
+        # Where a contact can only move along one line, slip ends together with compression.
+        straight = straight or speed <= _STILL * size
         d = constant
         if not straight:
             d = slide_direction(W, u0, p, mu_d)
