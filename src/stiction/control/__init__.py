@@ -6,23 +6,7 @@ events of its own: `harmonic` (constant or swinging commands), `phased` (one pha
 that it pushes from.
 """
 
-from stiction.control.harmonic import HarmonicControl, no_control
-from stiction.control.phased import PhasedControl
-from stiction.control.push_off import PushOff
-from stiction.control.reference import Reference, Way, make_reference, make_way
-from stiction.control.switching import AbstractSwitchingControl, as_switching
-from stiction.control.tracking import TrackingControl
+from stiction._base.lazy import lazy_names
 
-__all__ = [
-    "AbstractSwitchingControl",
-    "HarmonicControl",
-    "PhasedControl",
-    "PushOff",
-    "Reference",
-    "TrackingControl",
-    "Way",
-    "as_switching",
-    "make_reference",
-    "make_way",
-    "no_control",
-]
+__getattr__, __dir__, _names = lazy_names(__name__, __file__)
+__all__ = list(_names)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -13,7 +13,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._base.arrays import Array, Int, Scalar
+from stiction._base.arrays import Array, Int, Scalar, is_traced
 from stiction.control.push_off import PushOff
 
 
@@ -75,3 +75,16 @@ def as_switching(control: Callable | AbstractSwitchingControl) -> AbstractSwitch
 def plain_of(control: AbstractSwitchingControl) -> Callable | AbstractSwitchingControl:
     """The function that a control was made of, if it remembers nothing."""
     return control.function if isinstance(control, _Plain) else control
+
+
+def with_own_numbers(
+    control: AbstractSwitchingControl, q: Any, v: Any, contacts: Any
+) -> AbstractSwitchingControl:
+    """A control whose traced numbers are its leaves, also those that a function has from around."""
+    function = plain_of(control)
+    if isinstance(function, eqx.Module):
+        return control
+    q, v = (x.reshape(-1, x.shape[-1])[0] for x in (q, v))
+    n = 0 if contacts is None else contacts.count
+    own = eqx.filter_closure_convert(function, jnp.zeros((), q.dtype), q, v, jnp.zeros(n, int))
+    return as_switching(own) if is_traced(own) else control

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import diffrax
 import equinox as eqx
 import jax
 import numpy as np
@@ -36,9 +35,11 @@ _PLACES = {
 }
 
 
-class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
+class RESULTS(eqx.Enumeration):
     """How a run ended. The text is the message."""
 
+    successful = ""
+    max_steps_reached = "The maximum number of steps was reached. Try increasing `max_steps`."
     not_finite = (
         "The motion became infinite or undefined. Check masses and forces, or tighten the"
         " tolerances."

@@ -10,10 +10,19 @@ import jax.numpy as jnp
 import numpy as np
 import warp as wp
 
-from stiction._base.arrays import Array, ArrayLike, Float, Real, ScalarLike, is_traced
+from stiction._base.arrays import (
+    Array,
+    ArrayLike,
+    Float,
+    Real,
+    ScalarLike,
+    is_traced,
+    trace_state_clean,
+)
 from stiction._base.checks import known, to_float
 from stiction._base.errors import InputError, unknown
 from stiction.control import AbstractSwitchingControl, as_switching, no_control
+from stiction.control.switching import with_own_numbers
 from stiction.engines.by_contact import broadcast
 from stiction.engines.by_core import carry_out
 from stiction.engines.compliant import Compliant
@@ -22,7 +31,6 @@ from stiction.engines.hybrid import Hybrid
 from stiction.engines.result import Origin, Trajectory
 from stiction.engines.solver import METHODS, Solver
 from stiction.engines.stepping import Stepping
-from stiction.engines.traced import simulate_traced, with_own_numbers
 from stiction.engines.worlds.run import require_world_law
 from stiction.mechanism import Mechanism
 from stiction.mechanism.tree import BALL, COORDINATES, FREE
@@ -110,7 +118,8 @@ def simulate(
             f" {mechanism.beyond[0]}, which only MuJoCo's own functions treat"
         )
     q, v, end = (_spread(x, batch, k) for x, k in ((q, 1), (v, 1), (end, 0)))
-    control = with_own_numbers(control, q, v, contacts)
+    if not trace_state_clean():
+        control = with_own_numbers(control, q, v, contacts)
     acts = None if contacts is None else law
     given = Given(mechanism, contacts, control, solver, q, v, end, acts)
     extent = Extent(samples, keep_events, max_events, _device(device, contacts))
@@ -120,6 +129,8 @@ def simulate(
                 "contacts that are found on the way have no derivatives, and cannot be traced by"
                 " `jit` or `vmap`; call `simulate` with known numbers"
             )
+        from stiction.engines.traced import simulate_traced  # derivatives take long to import
+
         return replace(simulate_traced(given, extent), origin=origin)
     done, _ = carry_out(given, extent)
     if done.origin is not None:  # what touched is known now

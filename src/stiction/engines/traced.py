@@ -16,9 +16,7 @@ import numpy as np
 from jax import dtypes
 from jax.custom_derivatives import SymbolicZero
 
-from stiction._base.arrays import Array, is_traced, trace_state_clean
-from stiction.control import AbstractSwitchingControl, as_switching
-from stiction.control.switching import plain_of
+from stiction._base.arrays import Array
 from stiction.engines.by_core import carry_out
 from stiction.engines.compliant import Compliant
 from stiction.engines.event_log import Cause, EventLog
@@ -68,19 +66,6 @@ def _is_array(x: Any) -> bool:
 def _is_still(dx: Any) -> bool:
     """Whether a tangent is known to be none."""
     return isinstance(dx, SymbolicZero) or dx.dtype == dtypes.float0
-
-
-def with_own_numbers(
-    control: AbstractSwitchingControl, q: Any, v: Any, contacts: Any
-) -> AbstractSwitchingControl:
-    """A control whose traced numbers are its leaves, also those that a function has from around."""
-    function = plain_of(control)
-    if isinstance(function, eqx.Module) or trace_state_clean():
-        return control
-    q, v = (x.reshape(-1, x.shape[-1])[0] for x in (q, v))
-    n = 0 if contacts is None else contacts.count
-    own = eqx.filter_closure_convert(function, jnp.zeros((), q.dtype), q, v, jnp.zeros(n, int))
-    return as_switching(own) if is_traced(own) else control
 
 
 def _call_out(

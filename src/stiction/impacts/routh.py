@@ -26,7 +26,6 @@ from functools import partial
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from diffrax import Dopri5
 
 from stiction._base.arrays import TINY, Array, Bool, Float, Scalar, Tolerance
 from stiction._base.linear import inverse, solve_redundant
@@ -40,7 +39,6 @@ _ALIGNED = Tolerance(1e-9, 1e-5)  # slip that turns less than this keeps its dir
 _STOPPED = Tolerance(1e-10, 1e-6)
 _REACHED = Tolerance(1e-13, 1e-6)  # of the normal impulse: the end of a phase is reached
 _STILL = Tolerance(1e-15, 1e-7)  # slower slip at the start, part of u⁻, is none
-_TABLEAU = Dopri5.tableau
 
 
 class _Course(eqx.Module):
@@ -174,15 +172,17 @@ def _runge_kutta(
     rates: Callable, u0: Array, W: Array, impulse: Array, step: Scalar
 ) -> tuple[Float[Array, "dim"], Scalar]:
     """Impulse after a step in p, and the work of its normal part."""
+    from diffrax import Dopri5  # slow to import, and needed in space alone
+
     slopes: list[Array] = []
     powers: list[Array] = []
-    for row in [(), *_TABLEAU.a_lower]:
+    for row in [(), *Dopri5.tableau.a_lower]:
         at = impulse
         for a, slope in zip(row, slopes, strict=True):
             at = at + float(a) * step * slope
         slopes.append(rates(at))
         powers.append((u0 + W @ at)[-1])
-    weights = [float(b) for b in _TABLEAU.b_sol]
+    weights = [float(b) for b in Dopri5.tableau.b_sol]
     moved = sum(b * s for b, s in zip(weights, slopes, strict=True))
     work = sum(b * w for b, w in zip(weights, powers, strict=True))
     return impulse + step * moved, step * work

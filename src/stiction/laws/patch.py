@@ -26,9 +26,7 @@ inside it, one that slides is on it, and its twist is normal to it (most dissipa
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from scipy.integrate import solve_ivp
-from scipy.optimize import minimize, root
-from scipy.spatial import ConvexHull
+import scipy  # which imports its parts when they are first used: they are slow to import
 
 from stiction._base.arrays import Array, Float
 from stiction._base.checks import require_positive
@@ -89,7 +87,7 @@ class FlatPatch(eqx.Module):
     def margin(self, tilting: Float[np.ndarray, "2"], normal: float) -> float:
         """How far the centre of pressure is inside the outline [m]; negative: the patch tips."""
         center = np.array([-tilting[1], tilting[0]]) / normal
-        hull = ConvexHull(np.asarray(self.outline)).equations
+        hull = scipy.spatial.ConvexHull(np.asarray(self.outline)).equations
         return float(-(hull[:, :2] @ center + hull[:, 2]).max())
 
     def pressed(self, center: Float[np.ndarray, "2"]) -> "FlatPatch":
@@ -107,7 +105,9 @@ class FlatPatch(eqx.Module):
             return g.T @ (share * np.maximum(g @ plane, 0.0)) - wanted
 
         start = np.linalg.solve((g * share[:, None]).T @ g, wanted)
-        found = root(missed, start, method="lm", options={"xtol": 1e-13, "ftol": 1e-13})
+        found = scipy.optimize.root(
+            missed, start, method="lm", options={"xtol": 1e-13, "ftol": 1e-13}
+        )
         new = share * np.maximum(g @ found.x, 0.0)
         return eqx.tree_at(lambda p: p.share, self, jnp.asarray(new / new.sum()))
 
@@ -165,8 +165,10 @@ class FlatPatch(eqx.Module):
             slope = np.array([*unit.sum(axis=0), torque / lever])
             return float(share @ speed), across @ slope
 
-        least = minimize(taken, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-10}).fun
-        return float(size / least)
+        least = scipy.optimize.minimize(
+            taken, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-10}
+        )
+        return float(size / least.fun)
 
     def ellipsoid(self, wrench: Float[np.ndarray, "3"], strength: float = 1.0) -> float:
         """The same by the ellipsoid through force and torque alone, as planners use it."""
@@ -215,7 +217,9 @@ def slide_and_spin(
 
     rest.terminal = True  # type: ignore[attr-defined]
     longest = 4 * size / deceleration * max(1.0, gyration / patch.spin_radius())
-    run = solve_ivp(rates, (0, longest), first, events=rest, rtol=1e-9, atol=1e-12 * size)
+    run = scipy.integrate.solve_ivp(
+        rates, (0, longest), first, events=rest, rtol=1e-9, atol=1e-12 * size
+    )
     y = run.y.T / scale
     return SlideToRest(jnp.asarray(run.t), jnp.asarray(y[:, :2]), jnp.asarray(y[:, 2]))
 

@@ -43,7 +43,6 @@ from stiction.scenes.start import (
     keyframe_of,
     refuse_inside,
 )
-from stiction.scenes.track import build_track
 from stiction.scenes.world_start import world_start
 from stiction.surfaces import (
     Contacts,
@@ -256,6 +255,8 @@ class Scene:
         if scenario.jump is not None:
             q, control = build_jump(scenario, mechanism, self._known_contacts, q)
         if scenario.track is not None:
+            from stiction.scenes.track import build_track  # splines take long to import
+
             known = (mechanism, self._known_contacts, self.law, q, v)
             q, v, control = build_track(scenario, self.folder, *known)
         return q, v, control

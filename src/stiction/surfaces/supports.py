@@ -9,8 +9,8 @@ prescribed, so they can do work.
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+import scipy  # which imports its parts when they are first used: they are slow to import
 from numpy.typing import ArrayLike
-from scipy.ndimage import spline_filter
 
 from stiction._base.arrays import Array, Float, Scalar
 from stiction._base.errors import InputError
@@ -103,7 +103,7 @@ def height_field(
     return HeightField(
         jnp.asarray(np.asarray(position, float)),
         jnp.asarray(steps),
-        jnp.asarray(spline_filter(grid, order=3, mode="mirror")),
+        jnp.asarray(scipy.ndimage.spline_filter(grid, order=3, mode="mirror")),
         name,
     )
 

@@ -3,6 +3,7 @@
 import warp as wp
 
 from .mujoco_layout import Geoms, Outer
+from .push_layout import PushArrays
 from .reals import mat33, quat, real, vec2, vec3
 
 # Modes of a contact.
@@ -114,20 +115,6 @@ class MotorArrays:
     n_phases: int
     n_powers: int
     phases: wp.array3d(dtype=real)  # end, offset, gain, relative, coefficients
-
-
-@wp.struct
-class PushArrays:
-    """What draws a point to a goal while contacts hold: see `push_off`."""
-
-    count: int  # of the contacts that it stands on, 0 if there is no push
-    pairs: wp.array(dtype=int)
-    link: int  # of the point, and its place there
-    point: vec3
-    goal: vec3
-    frequency: real  # [rad/s]
-    lifted: real  # heights that end phases [m]
-    away: real
 
 
 @wp.struct

@@ -1,0 +1,27 @@
+"""What the folder has for others."""
+
+from stiction.laws import impact as impact
+from stiction.laws.normal.asymmetric import AsymmetricHuntCrossley as AsymmetricHuntCrossley
+from stiction.laws.normal.base import AbstractNormalLaw as AbstractNormalLaw
+from stiction.laws.normal.base import PowerLaw as PowerLaw
+from stiction.laws.normal.carvalho_martins import CarvalhoMartins as CarvalhoMartins
+from stiction.laws.normal.flores import Flores as Flores
+from stiction.laws.normal.gonthier import Gonthier as Gonthier
+from stiction.laws.normal.hunt_crossley import AbstractHuntCrossley as AbstractHuntCrossley
+from stiction.laws.normal.hunt_crossley import HuntCrossley as HuntCrossley
+from stiction.laws.normal.hunt_crossley import alpha_from_dissipation as alpha_from_dissipation
+from stiction.laws.normal.hunt_crossley import dissipation_from_alpha as dissipation_from_alpha
+from stiction.laws.normal.lankarani_nikravesh import LankaraniNikravesh as LankaraniNikravesh
+from stiction.laws.normal.restitution_given import AbstractRestitutionLaw as AbstractRestitutionLaw
+from stiction.laws.normal.spring_damper import LinearSpringDamper as LinearSpringDamper
+from stiction.laws.patch import FlatPatch as FlatPatch
+from stiction.laws.patch import SlideToRest as SlideToRest
+from stiction.laws.patch import slide_and_spin as slide_and_spin
+from stiction.laws.tangential.base import AbstractSlidingLaw as AbstractSlidingLaw
+from stiction.laws.tangential.base import AbstractTangentialLaw as AbstractTangentialLaw
+from stiction.laws.tangential.base import FrictionLaw as FrictionLaw
+from stiction.laws.tangential.bristle import Bristle as Bristle
+from stiction.laws.tangential.coulomb import RegularizedCoulomb as RegularizedCoulomb
+from stiction.laws.tangential.stribeck import Stribeck as Stribeck
+from stiction.laws.tangential.stribeck import require_friction_pair as require_friction_pair
+from stiction.laws.tangential.stribeck import stribeck_coefficient as stribeck_coefficient
