@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from impact_problems import batch_of_problems
 
+from stiction.impacts import impact_law
 from stiction.impacts.problem import ImpactProblem, ImpactSolution
 
 module = importlib.import_module("stiction.impacts.dissipation")  # the door has the function
@@ -36,3 +37,19 @@ def test_five_contacts_come_to_the_cheapest_choice(rng, monkeypatch):
     assert worse.mean() <= 0.05
     assert np.all(by_changes >= by_all * (1 - 1e-6) - 1e-9)
     assert (by_all > 1e-6).sum() > 12  # most of them slide
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_a_body_that_rests_elsewhere_takes_no_friction_away(order):
+    """Two balls on a floor, of which one lands and one slides: the impulses are those of each."""
+    u = jnp.asarray([[-0.007, -0.146, 0.0], [-1.99, 1.43, -0.91]])[jnp.asarray(order)]
+    W = jnp.asarray(np.kron(np.diag(np.asarray([1.0, 2.0])[order]), np.diag([3.5, 3.5, 1.0])))
+    ones = jnp.ones(2)
+    problem = ImpactProblem(
+        W, u, ones > 0, 0.5 * ones, 0.3 * ones, 0.3 * ones, 1e-3 * ones, ones,
+        jnp.asarray(10.0), jnp.asarray(1e9),
+    )  # fmt: skip
+    impulse = np.asarray(jax.jit(impact_law("dissipation", "off"))(problem).impulse)[order]
+    normal = 1.5 * 0.91 / 2
+    known = np.append(-0.3 * normal * np.array([-1.99, 1.43]) / np.hypot(1.99, 1.43), normal)
+    np.testing.assert_allclose(impulse, [np.zeros(3), known], atol=1e-9)

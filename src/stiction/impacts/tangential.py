@@ -13,8 +13,10 @@ parts by itself.
 import equinox as eqx
 import jax.numpy as jnp
 
-from stiction._base.arrays import Array, Bool, Float, Scalar
+from stiction._base.arrays import Array, Bool, Float, Scalar, Tolerance
 from stiction.impacts.problem import ImpactProblem, release_pulled, solve_in_rows
+
+_NOTHING = Tolerance(1e-12, 1e-5)  # part of the largest impulse that is rounding
 
 
 class TangentialProblem(eqx.Module):
@@ -69,6 +71,9 @@ def tangential_problem(problem: ImpactProblem) -> TangentialProblem:
         return p_n, p_n
 
     kept, a = release_pulled(problem.active, solve)
+    # A contact without an impulse of its own (a body that rests elsewhere) gets one that is
+    # rounding: its cone would else have no inside, from which programs over cones begin.
+    a = jnp.where(kept, jnp.maximum(a, _NOTHING.of(u) * jnp.max(jnp.abs(a))), a)
     t = jnp.repeat(kept, k).astype(u.dtype)
     W_tt, W_tn = t[:, None] * W_tt * t[None, :], t[:, None] * W_tn
     B = -solve_normal(kept, W_tn.T)

@@ -184,8 +184,14 @@ def oblique_maps(m: Machines, s: World):
             break
         put_int(s, m[0].c.fixed + worst, 1)
     fill(s, o.a, count, ZERO)
+    # A contact without an impulse of its own (a body that rests elsewhere) gets one of rounding:
+    # its cone would else have no inside, from which least_slip begins.
+    most = real(0.0)
     for i in range(size):
-        put(s, o.a + get_int(s, m[0].c.equation + i), get(s, m[0].c.unknown + i))
+        most = wp.max(most, wp.abs(get(s, m[0].c.unknown + i)))
+    for i in range(size):
+        own = wp.max(get(s, m[0].c.unknown + i), _PULL * most)
+        put(s, o.a + get_int(s, m[0].c.equation + i), own)
     fill(s, o.B, count * o.s, ZERO)
     for j in range(o.s):
         row = row_of_tangent(m, s, j)
