@@ -268,20 +268,31 @@ def equations(m: Machines, s: World, n: int, b: int, x: int, jacobian: bool):
 
 
 @wp.func
-def size_of(m: Machines, s: World, n: int, b: int, x: int):
-    """What residuals are compared with: the largest impulse, or what stops the fastest contact.
-
-    By the whole contact: a row that is all but unable to move would need an impulse without bound.
-    Where there is no solution (a jam) x grows without end, and beside it any residual is small: so
-    impulses count up to a multiple of what stops the fastest contact.
+def stopping_impulse(m: Machines, s: World, n: int, b: int):
+    """What stops the fastest contact. By the whole contact: a row that is all but unable to move
+    would need an impulse without bound.
     """
-    stops = real(0.0)
     most = real(0.0)
     for k in range(n_active(m, s)):
         rho = step_of(m, s, k, n)
         for r in range(first_row(m, s, k), first_row(m, s, k + 1)):
-            stops = wp.max(stops, rho * wp.abs(get(s, b + r)))
-            most = wp.max(most, wp.abs(get(s, x + r)))
+            most = wp.max(most, rho * wp.abs(get(s, b + r)))
+    return most
+
+
+@wp.func
+def size_of(m: Machines, s: World, n: int, b: int, x: int):
+    """What residuals are compared with: the largest impulse, or what stops the fastest contact."""
+    return wp.max(largest(s, x, n), stopping_impulse(m, s, n, b))
+
+
+@wp.func
+def believed_size(m: Machines, s: World, n: int, b: int, x: int):
+    """The same for impulses that were searched for step by step. Where there is no solution (a jam)
+    they grow without end, and beside them any residual is small: so they count up to a multiple.
+    """
+    stops = stopping_impulse(m, s, n, b)
+    most = largest(s, x, n)
     if stops > ZERO:
         most = wp.min(most, _LARGEST * stops)
     return wp.max(most, stops)
@@ -347,7 +358,7 @@ def solve_cone(m: Machines, s: World, b: int, x: int, patient: bool):
         else:
             sweep_along(m, s, n, b, x, sweeps, _SWEPT * fastest)
             sweeps = wp.min(2 * sweeps + _SWEEPS, _MOST_SWEEPS)
-        size = size_of(m, s, n, b, x)
+        size = believed_size(m, s, n, b, x)
         # Newton's method may leave for a place from which it does not come back: sweeps go on from
         # where they were.
         before = equations(m, s, n, b, x, False)
@@ -369,6 +380,6 @@ def solve_cone(m: Machines, s: World, b: int, x: int, patient: bool):
             idle = 0
         if (idle >= _IDLE or not patient) and least <= _CLOSE * size:
             break
-    miss = least / wp.max(size_of(m, s, n, b, x), TINY)
+    miss = least / wp.max(believed_size(m, s, n, b, x), TINY)
     put(s, m[0].z.unsolved, miss)
     return miss <= _ENOUGH

@@ -77,7 +77,9 @@ def missed(model: mujoco.MjModel, data: mujoco.MjData) -> Missed:
     for c in data.contact[: data.ncon]:
         if -c.dist > deepest:
             deepest = float(-c.dist)
-            names = tuple(_named(model, int(g)) for g in c.geom)
+            # What moves is inside of what does not.
+            geoms = sorted(c.geom, key=lambda g: model.body_weldid[model.geom_bodyid[g]] == 0)
+            names = tuple(_named(model, int(g)) for g in geoms)
     return Missed(
         float(np.abs(rows.equal_gap).max(initial=0.0)),
         float(-rows.limit_gap.min(initial=0.0)),

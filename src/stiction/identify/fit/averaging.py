@@ -31,7 +31,7 @@ from stiction.identify.fit.nuisances import Nuisances
 
 SUSPICION = 0.05  # π: prior probability that a group is off at all
 PRICE = 0.02  # share by which one suspicion may widen an interval that needs none
-HINT = 0.1  # share of sound logs of which a priced group may be thought to be off
+HINT = 0.05  # share of sound logs of which a priced group may be thought to be off
 _WINDOW = 6.0  # log odds below the best at which a hypothesis is left out
 _MOST_OFF = 6  # groups at once
 
