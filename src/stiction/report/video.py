@@ -21,7 +21,7 @@ SIZE = (960, 544)  # px; both divide by 16, as encoders like it
 RATE = 30.0  # frames a second
 GIF_RATE = 15.0
 _SLOWEST = 1 / 12  # of the speed, at an impact
-_AWAY = 2.2  # distance of the camera over the radius of the motion
+_AWAY = 2.6  # distance of the camera over the radius of the motion
 _FORCE, _IMPULSE = (0.85, 0.25, 0.1, 1.0), (0.55, 0.1, 0.6, 1.0)
 
 
@@ -126,7 +126,7 @@ def _studio_model(run: Trajectory, middle: np.ndarray, radius: float) -> mujoco.
     spec.worldbody.add_light(pos=middle + high * np.array([-0.3, -0.5, 1.0]), dir=(0.3, 0.5, -1),
                              type=mujoco.mjtLightType.mjLIGHT_SPOT, cutoff=89, exponent=0,
                              attenuation=(1, 0, 0), diffuse=(0.5, 0.5, 0.5))  # fmt: skip
-    spec.visual.headlight.ambient, spec.visual.headlight.diffuse = (0.45,) * 3, (0.35,) * 3
+    spec.visual.headlight.ambient, spec.visual.headlight.diffuse = (0.4,) * 3, (0.6,) * 3
     spec.visual.quality.shadowsize, spec.visual.map.shadowscale = 4096, 0.4
     for geom in spec.geoms:
         if geom.type == mujoco.mjtGeom.mjGEOM_PLANE:
@@ -180,7 +180,9 @@ def _write_mp4(path: Path, pictures: Iterator[np.ndarray]) -> None:
 def _write_gif(path: Path, pictures: Iterator[np.ndarray]) -> None:
     from PIL import Image
 
-    first, *others = (Image.fromarray(p).quantize(128) for p in pictures)
+    # By coverage: a small body in its own colour counts as much as a wide sky.
+    method = Image.Quantize.MAXCOVERAGE
+    first, *others = (Image.fromarray(p).quantize(256, method) for p in pictures)
     first.save(
         path, save_all=True, append_images=others, duration=1000 / GIF_RATE, loop=0, optimize=False
     )
