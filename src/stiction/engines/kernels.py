@@ -1,7 +1,7 @@
 """Kernels of the core: compiled once, kept on disk, and found there by what they were made from.
 
 A kernel calls some 450 functions. Warp reads them all whenever a process wants to know whether a
-compiled program is still theirs, which takes a second. Here the program lies in a folder named by a
+compiled program is still theirs, which takes a while. Here the program lies in a folder named by a
 checksum of the core's files, and what is launched is a kernel with the same arguments and no body,
 bound to that program. The functions are read only to compile them.
 

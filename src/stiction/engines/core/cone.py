@@ -11,6 +11,9 @@ Sweeps of projected Gauss-Seidel find who does what; Newton's method on the equa
 [AlartCurnier1991] makes it exact, with least steps where contacts are redundant. Where Newton does
 not get nearer, it starts from a convex problem with the slip speeds of the last one
 (`cone_interior`); where a direction of friction is given there is none, and sweeps go on.
+
+Fixed steps on GPUs and in single precision go by sweeps alone (`sweep_along`): worlds would wait
+for the longest search among them. How redundant contacts share a load then depends on their order.
 """
 
 import warp as wp
