@@ -31,6 +31,15 @@ def length(m: Machines, s: World, i: int):
 
 
 @wp.func
+def speed_of(m: Machines, s: World, i: int):
+    """How fast the length of actuator i grows."""
+    total = real(0.0)
+    for e in range(m[0].act.first[i], m[0].act.first[i + 1]):
+        total += m[0].act.gear[e] * get(s, m[0].at.v + m[0].act.entry_v[e])
+    return total
+
+
+@wp.func
 def command(m: Machines, s: World, i: int, t: real):
     """What actuator i is told."""
     angle = TAU * m[0].act.harmonic[i, 2] * t + m[0].act.harmonic[i, 3]
@@ -64,13 +73,10 @@ def drive(m: Machines, s: World, t: real):
     for d in range(m[0].tree.nv):
         put(s, m[0].motors.drive + d, ZERO)
     for i in range(m[0].act.count):
-        speed = real(0.0)
-        for e in range(m[0].act.first[i], m[0].act.first[i + 1]):
-            speed += m[0].act.gear[e] * get(s, m[0].at.v + m[0].act.entry_v[e])
         u = command(m, s, i, t)
         u = wp.clamp(u, m[0].act.control_range[i, 0], m[0].act.control_range[i, 1])
         f = m[0].act.gain[i] * u + m[0].act.bias[i, 0]
-        f += m[0].act.bias[i, 1] * length(m, s, i) + m[0].act.bias[i, 2] * speed
+        f += m[0].act.bias[i, 1] * length(m, s, i) + m[0].act.bias[i, 2] * speed_of(m, s, i)
         f = wp.clamp(f, m[0].act.force_range[i, 0], m[0].act.force_range[i, 1])
         put(s, m[0].motors.effort + i, f)
         for e in range(m[0].act.first[i], m[0].act.first[i + 1]):

@@ -16,7 +16,7 @@ import warp as wp
 
 from .algebra import factor_rows, least_solution
 from .contacts import place_contact, put_jacobian, rate_at, spin, velocity_at, world_point
-from .joints import length, passive_forces
+from .joints import length, passive_forces, speed_of
 from .layout import Machines
 from .reals import (
     INFINITY,
@@ -153,15 +153,6 @@ def wanted_acceleration(m: Machines, s: World):
     for j in range(m[0].act.count):
         found[j] = a[axis_of(m, j)]
     return found
-
-
-@wp.func
-def speed_of(m: Machines, s: World, i: int):
-    """How fast the length of actuator i grows."""
-    total = real(0.0)
-    for e in range(m[0].act.first[i], m[0].act.first[i + 1]):
-        total += m[0].act.gear[e] * get(s, m[0].at.v + m[0].act.entry_v[e])
-    return total
 
 
 @wp.func(inline=False)

@@ -259,19 +259,25 @@ def factor(m: Machines, s: World):
 
 
 @wp.func
+def solve_freedom(m: Machines, s: World, x: int, i: int):
+    """Freedom i of a half solve: what it takes from those before it."""
+    value = get(s, x + i)
+    entry = m[0].at.M + m[0].tree.row[i] + 1
+    j = m[0].tree.before[i]
+    while j >= 0:
+        put(s, x + j, get(s, x + j) - get(s, entry) * value)
+        entry += 1
+        j = m[0].tree.before[j]
+    put(s, x + i, value * get(s, m[0].at.D + i))
+
+
+@wp.func
 def half_solve(m: Machines, s: World, x: int):
     """x := D^(-1/2) L⁻ᵀ x, so that the product of two such rows is xᵀ M⁻¹ y."""
     for back in range(m[0].tree.nv):
         i = m[0].tree.nv - 1 - back
-        value = get(s, x + i)
-        if value != ZERO:
-            entry = m[0].at.M + m[0].tree.row[i] + 1
-            j = m[0].tree.before[i]
-            while j >= 0:
-                put(s, x + j, get(s, x + j) - get(s, entry) * value)
-                entry += 1
-                j = m[0].tree.before[j]
-            put(s, x + i, value * get(s, m[0].at.D + i))
+        if get(s, x + i) != ZERO:
+            solve_freedom(m, s, x, i)
 
 
 @wp.func
@@ -279,14 +285,7 @@ def half_solve_along(m: Machines, s: World, x: int, last: int):
     """`half_solve` of what is not zero only from a freedom on to its root."""
     i = last
     while i >= 0:
-        value = get(s, x + i)
-        entry = m[0].at.M + m[0].tree.row[i] + 1
-        j = m[0].tree.before[i]
-        while j >= 0:
-            put(s, x + j, get(s, x + j) - get(s, entry) * value)
-            entry += 1
-            j = m[0].tree.before[j]
-        put(s, x + i, value * get(s, m[0].at.D + i))
+        solve_freedom(m, s, x, i)
         i = m[0].tree.before[i]
 
 
