@@ -11,6 +11,7 @@ import numpy as np
 from stiction._base.errors import InputError, RunError
 from stiction.engines import Event, Trajectory
 from stiction.report.compare import apart_from
+from stiction.report.figures import COLORS
 from stiction.report.player.payload import slow_times, slowness
 from stiction.report.run_path import RunPath, through_events, world_impulses
 from stiction.scenes import Scene, scenario_text
@@ -121,6 +122,10 @@ class Bench:
             name: float(np.abs(through_events(run).q[-1] - end).max())
             for name, run in self.ghosts.items()
         }
+
+    def color(self, ghost: str) -> int:
+        """Of the palette, in which a ghost is drawn and its curves are."""
+        return 1 + list(self.ghosts).index(ghost) % (len(COLORS) - 1)
 
     def scenario(self) -> str:
         """The scenario as a file."""

@@ -1,5 +1,6 @@
 """The controls of the studio: the transport, what is shown, sliders, laws, files."""
 
+import html
 import threading
 import time as clock
 from typing import TYPE_CHECKING, Any
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stiction._base.errors import InputError, RunError
+from stiction.report.figures import COLORS
 from stiction.report.page import number
 from stiction.scenes import scene as read_scene
 from stiction.scenes import scene_names
@@ -25,6 +27,7 @@ TICK = 1 / 30  # s between two pictures
 HANDS = 0.2  # s between two moves of the charts' hands
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "4")
 MOST_EVENTS = 400  # in the list
+_VIEW = 0.75  # rad, from top to bottom of the picture
 _SLOWEST = 1 / 12  # of the speed, at an impact
 
 
@@ -81,7 +84,8 @@ class Controls:
         """The first view: from the side, the whole motion in the picture."""
         middle, reach = self.stage.middle, max(self.stage.reach, 0.2)
         self.client.camera.up_direction = (0.0, 0.0, 1.0)
-        self.client.camera.position = middle + np.array([0.6, -2.4, 0.7]) * 0.75 * reach
+        self.client.camera.fov = _VIEW
+        self.client.camera.position = middle + np.array([0.6, -2.4, 0.7]) * 1.25 * reach
         self.client.camera.look_at = middle
 
     def _transport(self, gui: Any) -> None:
@@ -138,7 +142,7 @@ class Controls:
             self._ghosts = {law: gui.add_checkbox(f"ghost: {law}", False) for law in LAWS}
             for box in self._ghosts.values():
                 box.on_update(lambda e: self._by_hand(e, "ghosts", None))
-            self._differences = gui.add_markdown("")
+            self._differences = gui.add_html("")
 
     def _looks(self, gui: Any) -> None:
         with gui.add_folder("Show", expand_by_default=False):
@@ -247,8 +251,13 @@ class Controls:
         if bench.message:
             text += f"\n\n**Not run:** {bench.message}"
         self._title.content = text
-        self._differences.content = "\n".join(
-            f"- {name}: ends {number(d, 3)} away" for name, d in bench.differences().items()
+        rows = [
+            f'<div><span style="color:{COLORS[bench.color(name)]}">■</span>'
+            f" {html.escape(name)}: ends {number(d, 3)} away</div>"
+            for name, d in bench.differences().items()
+        ]
+        self._differences.content = (
+            f'<div style="font-size:12px;padding:0 1em">{"".join(rows)}</div>'
         )
 
     def _on_play(self, wish: bool) -> None:

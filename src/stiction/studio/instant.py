@@ -25,10 +25,11 @@ def tell_motions(bench: Bench, t: float) -> str:
     q, v, time = _state(bench, t)
     answer = bench.scene.motions(q, _settled(bench, q, v, time), time)
     names = bench.run.contact_names
-    rows = [
-        f"{i + 1}. " + ", ".join(f"{n} {m}" for n, m in zip(names, motion.modes, strict=True))
-        for i, motion in enumerate(answer.motions)
-    ]
+    rows = []
+    for i, motion in enumerate(answer.motions):
+        held = [f"{n} {m}" for n, m in zip(names, motion.modes, strict=True) if m != "break"]
+        parting = f"{len(names) - len(held)} break" if len(held) < len(names) else ""
+        rows.append(f"{i + 1}. " + ", ".join([*held, *filter(None, [parting])]))
     return f"**{answer.verdict}**: {answer.explanation}.\n\n" + "\n".join(rows)
 
 
