@@ -14,7 +14,7 @@ from stiction.surfaces import Contacts, contact_kinematics
 
 def _state(bench: Bench, t: float) -> tuple[np.ndarray, np.ndarray, float]:
     path = bench.path
-    k = int(np.clip(np.searchsorted(path.time, t, side="right") - 1, 0, len(path.time) - 1))
+    k = path.index(t)
     return path.q[k], path.v[k], float(path.time[k])
 
 
@@ -64,10 +64,12 @@ def capability_hull(bench: Bench, t: float, size: float) -> tuple[np.ndarray | N
             "capability needs motors, and points that are known to stand on; this scene lacks them"
         )
     q = jnp.asarray(_state(bench, t)[0])
-    law = run.law
-    stance = make_stance(run.mechanism, contacts=run.contacts, mu=jnp.asarray(law.mu_static))
+    mu = jnp.asarray(bench.friction())
+    stance = make_stance(run.mechanism, contacts=run.contacts, mu=mu)
     found = acceleration_set(stance, q)
     points = found.exact if len(found.exact) > 3 else found.motors
+    if not np.isfinite(points).all():
+        raise InputError("capability needs motors that have limits (ctrlrange or forcerange)")
     if points.shape[1] == 2:
         points = np.column_stack([points[:, 0], np.zeros(len(points)), points[:, 1]])
         points = np.concatenate([points + np.array([0, 0.01 * y, 0]) for y in (-1, 1)])

@@ -10,6 +10,7 @@ from stiction.report.charts.chart import colors_of
 from stiction.report.charts.markup import thin
 from stiction.report.figures import COLORS
 from stiction.report.page import number, table_html
+from stiction.report.run_path import has_place
 from stiction.report.waterfall import energy_steps, waterfall
 from stiction.studio.bench import Bench
 
@@ -17,6 +18,7 @@ _HAND = "#c43b00"
 _MOST_PANELS = 4  # of one chart
 _APART = "largest difference of a coordinate"
 _ROW = 18  # px of a row of the time line
+_NAME = f"height:{_ROW}px;max-width:8em;overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
 
 
 class Plots:
@@ -62,7 +64,7 @@ class Plots:
 
         run, path = self.bench.run, self.bench.path
         # All contacts, whether they touch or not: another run has the same curves.
-        every = list(range(len(run.contact_names)))[:MAX_CONTACTS]
+        every = [int(i) for i in np.argsort(~has_place(run), kind="stable")[:MAX_CONTACTS]]
         found = {} if run.contacts is None else {"Contacts": contact_chart(run, every)}
         found |= {
             "Energy": energy_chart(run),
@@ -225,7 +227,7 @@ def time_line(panel: Timeline, chart: Chart, t: float) -> str:
     parts, names = [], []
     colors = {s: COLORS[c] if c >= 0 else "#c9ced4" for s, (_, c) in panel.states.items()}
     for i, (name, (starts, ends, states)) in enumerate(panel.rows.items()):
-        names.append(f'<div style="height:{_ROW}px">{name}</div>')
+        names.append(f'<div style="{_NAME}">{html.escape(name)}</div>')
         for a, b, state in zip(starts, ends, states, strict=True):
             width = max(place(b) - place(a), 0.5)
             parts.append(

@@ -18,6 +18,7 @@ from stiction.mechanism import GREY
 from stiction.report.figures import COLORS
 from stiction.report.meshes import drawn, field_mesh
 from stiction.report.player.payload import BODY_COLORS
+from stiction.report.run_path import has_place, through_events
 from stiction.studio.bench import Bench
 
 Array = np.ndarray
@@ -76,17 +77,18 @@ class Stage:
         self._length = max(0.6 * self.size, 0.3 * self.reach)  # of a usual arrow
         if bench.run.contacts is not None:
             self._points, self._frames, _ = places_along(bench.run, path.sample, path.event)
-            self._force = np.asarray(bench.run.force)[path.sample]
-            self._mu = _friction(bench)
+            self._force = np.asarray(bench.run.force)[path.sample] * has_place(bench.run)[:, None]
+            self._mu = bench.friction()
             strength = np.abs(self._force[..., -1])
             usual = float(np.median(strength[strength > 0])) if (strength > 0).any() else 1.0
             self._scale = self._length / usual
         hits = np.linalg.norm(bench.impulses[:, 4:], axis=1)
         self._impulse_scale = self._length / max(float(hits.max(initial=0.0)), 1e-12)
-        for name, run in bench.ghosts.items():
+        self._others = {name: through_events(run) for name, run in bench.ghosts.items()}
+        for name, other in self._others.items():
             color = COLORS[bench.color(name)]
             self._bodies(f"ghost {name}", color)
-            self._trail(f"trail {name}", np.asarray(run.q), _rgb(color))
+            self._trail(f"trail {name}", other.q, _rgb(color))
 
     def _bodies(self, group: str, color: str | None) -> None:
         model, seen = self.model, drawn(self.bench.scene.mechanism)
@@ -160,7 +162,6 @@ class Stage:
 
     def _trail(self, name: str, q: Array, color: tuple[int, int, int]) -> list[Array]:
         """Draw the way of the centre of mass."""
-        q = q[np.isfinite(q).all(axis=1)]
         way = []
         for k in np.unique(np.linspace(0, len(q) - 1, min(len(q), _TRAIL)).astype(int)):
             self.place(self.data, q[k])
@@ -172,28 +173,16 @@ class Stage:
         )  # fmt: skip
         return way
 
-    def configuration(self, time: Array, q: Array, t: float) -> Array:
-        """Where a run is at a time, between its states."""
-        k = int(np.clip(np.searchsorted(time, t, side="right") - 1, 0, len(time) - 1))
-        step = time[min(k + 1, len(time) - 1)] - time[k]
-        if step <= 0 or t <= time[k]:
-            return q[k]
-        way, here = np.zeros(self.model.nv), np.array(q[k])
-        mujoco.mj_differentiatePos(self.model, way, 1.0, q[k], q[k + 1])
-        mujoco.mj_integratePos(self.model, here, way, min((t - time[k]) / step, 1.0))
-        return here
-
     def at(self, t: float) -> None:
         """Show the time t [s]."""
         path = self.bench.path
-        self.place(self.data, self.configuration(path.time, path.q, t))
+        self.place(self.data, path.configuration(self.model, t))
         self._move("bodies")
         self._clear(_GLASS if self.show["friction cones"] else _SOLID)
         center = self.data.subtree_com[0].copy()
-        for name, run in self.bench.ghosts.items():
+        for name, other in self._others.items():
             if self.show["ghosts"]:
-                time, q = np.asarray(run.time), np.asarray(run.q)
-                self.place(self.data, self.configuration(time, q, t))
+                self.place(self.data, other.configuration(self.model, t))
                 self._move(f"ghost {name}")
         for name, handle in self._handles.items():
             if name.startswith("ghost"):
@@ -226,7 +215,7 @@ class Stage:
 
     def _contacts(self, t: float, center: Array) -> None:
         path, longest = self.bench.path, 1.7 * self._length
-        k = int(np.clip(np.searchsorted(path.time, t, side="right") - 1, 0, len(path.time) - 1))
+        k = path.index(t)
         arrows: dict[str, list[tuple[Array, Array, tuple[int, int, int]]]] = {
             name: [] for name in ("forces", "impulses", "slip velocities")
         }
@@ -366,12 +355,6 @@ def _plain_color(mesh: Any) -> tuple[int, int, int] | None:
     colors = np.unique(np.asarray(mesh.visual.vertex_colors), axis=0)
     red, green, blue = (int(x) for x in colors[0, :3])
     return (red, green, blue) if len(colors) == 1 else None
-
-
-def _friction(bench: Bench) -> Array:
-    """The static coefficient of each contact."""
-    n = len(bench.run.contact_names)
-    return np.broadcast_to(np.asarray(getattr(bench.run.law, "mu_static", 0.0), float), (n,))
 
 
 def _short(vector: Array, longest: float) -> Array:
