@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from stiction._base.described import Described
 from stiction.engines.forces import OPEN
 from stiction.engines.places import center_and_momentum, places_along
 from stiction.engines.result import Trajectory
@@ -109,19 +110,25 @@ class Reactions:
             },
         }
 
-    def variables(self) -> dict[str, Any]:
-        """As variables of a run's dataset."""
+    def add_to(self, dataset: Described) -> Described:
+        """A run's dataset with the reactions."""
         dims = ("time", "supported_body")
         flags = {"flag_values": [0, 1, 2], "flag_meanings": " ".join(PHASES)}
         what = {"long_name": "force of the ground, without impacts", "units": "N"}
         mean = {"long_name": f"force of the ground, mean over {WINDOW:g} s with impacts"}
-        return {
-            "supported_body": list(self.bodies),
-            "axis": ["x", "y", "z"],
+        names = {
+            "supported_body": ("supported_body", list(self.bodies)),
+            "axis": ("axis", ["x", "y", "z"]),
+        }
+        found = {
             "phase": (dims, self.phase.astype(np.int8), {"long_name": "phase of contact", **flags}),
             "reaction": ((*dims, "axis"), self.force, what),
             "reaction_mean": ((*dims, "axis"), self.mean, {**mean, "units": "N"}),
         }
+        return dataset._replace(
+            variables={**dataset.variables, **found},
+            coordinates={**dataset.coordinates, **names},
+        )
 
 
 def reactions_of(run: Trajectory) -> Reactions | None:

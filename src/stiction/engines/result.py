@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from stiction._base.arrays import Array, ArrayLike, Float, Int, is_traced
+from stiction._base.described import Described
 from stiction._base.errors import InputError, RunError
 from stiction.engines.contact_places import ContactPlaces as ContactPlaces
 from stiction.mechanism import BALL, FREE, HINGE, Mechanism
@@ -268,16 +269,18 @@ class Trajectory(eqx.Module):
 
     def to_dataset(self) -> "xr.Dataset":
         """The trajectory as an xarray dataset with names and units."""
-        return _dataset(self)
+        return self.described().to_xarray()
+
+    def described(self) -> Described:
+        """The trajectory with names and units, before it is a dataset or a file."""
+        return _described(self)
 
     def save(self, path: str | Path) -> None:
         """Write the dataset into a NetCDF file."""
-        self.to_dataset().to_netcdf(path, engine="h5netcdf")
+        Path(path).write_bytes(self.described().to_netcdf())
 
 
-def _dataset(trajectory: Trajectory) -> "xr.Dataset":
-    import xarray as xr
-
+def _described(trajectory: Trajectory) -> Described:
     import stiction
 
     mechanism, contacts = trajectory.mechanism, trajectory.contact_names
@@ -364,7 +367,7 @@ def _dataset(trajectory: Trajectory) -> "xr.Dataset":
         "result": str(np.unique(np.asarray(trajectory.result._value)).tolist()),
         "steps": np.asarray(trajectory.steps),
     }
-    return xr.Dataset(variables, coordinates, attributes)
+    return Described(variables, coordinates, attributes)
 
 
 def _units(mechanism: Mechanism, *, speeds: bool) -> list[str]:

@@ -141,8 +141,8 @@ def write_run(run: Trajectory, summary: dict[str, Any], directory: OutputDirecto
     """Write a run and its `summary`; return the report's path."""
     carried = _reactions(run)
     dataset = run_dataset(run)
-    if carried is not None and carried.time.size == dataset.sizes["time"]:
-        dataset = dataset.assign(carried.variables())
+    if carried is not None and carried.time.size == len(run.time):
+        dataset = carried.add_to(dataset)
     directory.netcdf(DATA, dataset)
     directory.text(SCENARIO, scenario_text(run.scene))
     moved = bool(finite_samples(run).any())

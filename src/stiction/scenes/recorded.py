@@ -12,6 +12,7 @@ import jax
 import numpy as np
 import yaml
 
+from stiction._base.described import Described
 from stiction._base.errors import InputError
 from stiction.engines import RESULTS, Compliance, ContactPlaces, Origin, Signals, Trajectory
 from stiction.engines.event_log import EventLog
@@ -59,11 +60,11 @@ def scenario_text(scene: Scene) -> str:
     return yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
 
 
-def run_dataset(run: Trajectory) -> "xr.Dataset":
+def run_dataset(run: Trajectory) -> Described:
     """The run with names and units, and its list of events."""
-    dataset = run.to_dataset().assign_attrs(
-        drift=np.asarray(run.drift), result_number=np.asarray(run.result._value)
-    )
+    dataset = run.described()
+    ending = {"drift": np.asarray(run.drift), "result_number": np.asarray(run.result._value)}
+    dataset = dataset._replace(attributes={**dataset.attributes, **ending})
     if run.log is None:
         return dataset
     count = min(int(run.n_events), len(run.log.time) - 1)
@@ -74,7 +75,7 @@ def run_dataset(run: Trajectory) -> "xr.Dataset":
         array = array.astype("int8") if array.dtype == bool else array
         axes = [f"{name}.{i}" for i in range(1, array.ndim)]
         found[name] = (("event", *axes), array)
-    return dataset.assign(found)
+    return dataset._replace(variables={**dataset.variables, **found})
 
 
 def read_run(directory: str | Path) -> Trajectory:
