@@ -1,4 +1,4 @@
-"""The jump of the leg: from the guess, and from the posture that accelerates best."""
+"""The jump of the leg (flickinger 6.4): from the guess, and from the best posture."""
 
 import jax
 import jax.numpy as jnp

@@ -12,15 +12,7 @@ from stiction.engines.forces import OPEN, STICK
 from stiction.impacts import FrictionMap, ImpactProblem, friction_map, impact_law
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_runs import TALL, Outcome, bicycle, item, shows
-from stiction.reproduce.registry import (
-    Check,
-    Reproduction,
-    check_below,
-    check_close,
-    check_less,
-    check_more,
-    stated,
-)
+from stiction.reproduce.registry import Check, Reproduction, stated
 from stiction.scenes import find_impact, parse_settings, scene
 
 MU_STATIC, MU_DYNAMIC = 0.5, 0.25
@@ -100,8 +92,8 @@ def figure_4_1() -> Reproduction:
     return Reproduction(
         figure,
         checks=[
-            check_close("the curve at v_t = 0 is μ_f", np.interp(0, slip, mu), mu_f, 1e-4),
-            check_close("it sticks, and uses just that", chosen, mu_f, 1e-9),
+            Check.close("the curve at v_t = 0 is μ_f", np.interp(0, slip, mu), mu_f, 1e-4),
+            Check.close("it sticks, and uses just that", chosen, mu_f, 1e-9),
             Check(edge, abs(at_pole) < 1e-9),
         ],
     )
@@ -141,7 +133,7 @@ def friction_curves(slope: int) -> Reproduction:
         all_can = all(bool((m.normal > 0).all()) for m in maps.values())
         less = bool((stick < MU_DYNAMIC).all())
         checks += [
-            check_below("a wedge about the velocity before: spread of its slope, relative",
+            Check.below("a wedge about the velocity before: spread of its slope, relative",
                         spread, 1e-6),
             *stated(
                 Check("all slips are feasible", all_can),
@@ -158,19 +150,19 @@ def friction_curves(slope: int) -> Reproduction:
             *stated(
                 Check("faster slip on one side cannot be had", edges, poles.tolist(), "edges [m/s]")
             ),
-            check_below("both sides tend to one limit, the same for every e, relative",
+            Check.below("both sides tend to one limit, the same for every e, relative",
                         spread, 1e-4),
         ]  # fmt: skip
     if slope == 15:
         off = max(np.maximum(poles - 1.0, -poles).max(), 0.0)
         checks += stated(
-            check_close("μ tends to 1.5", limits[0], 1.5, 0.05),
-            check_below("μ grows without bound between 0 and 1 m/s; farthest pole, off by [m/s]",
+            Check.close("μ tends to 1.5", limits[0], 1.5, 0.05),
+            Check.below("μ grows without bound between 0 and 1 m/s; farthest pole, off by [m/s]",
                         off, 0.0),
         )  # fmt: skip
     if slope == 45:
         needs = "no slip cannot be had: the least μ_f of all e is above μ_s"
-        checks += stated(check_more(needs, float(stick.min()), MU_STATIC))
+        checks += stated(Check.more(needs, float(stick.min()), MU_STATIC))
     table = [
         {"e": e, "μ_f": f"{s:.4f}", "limit of μ": f"{m:.4f}", "p_n = 0 at [m/s]": f"{p:.3f}"}
         for e, s, m, p in zip(RESTITUTIONS, stick, limits, poles, strict=True)
@@ -208,7 +200,7 @@ def _shade(axis, slip: np.ndarray, found: FrictionMap, *, alpha: float) -> None:
 @shows("Figure 4.6", partial(rolling_bicycle, 0), "trajectory")
 def figure_4_6(run: Outcome) -> list[Check]:
     rolls = run.rolling_since
-    settles = stated(check_close("settles down to rolling after 2.5 s [s]", rolls, 2.5, 0.5))
+    settles = stated(Check.close("settles down to rolling after 2.5 s [s]", rolls, 2.5, 0.5))
     return [*settles, run.check_never_gains(), run.check_ledger()]
 
 
@@ -218,7 +210,7 @@ def figure_4_7(run: Outcome) -> list[Check]:
     return [
         *stated(
             Check("it never settles down", run.rolling_since == np.inf, run.rolling_since, "never"),
-            check_more("gains energy as it bounces: kinetic after the last impact over the first",
+            Check.more("gains energy as it bounces: kinetic after the last impact over the first",
                        left[1] / left[0], 1.0),
         ),
         run.check_never_gains(),
@@ -266,19 +258,19 @@ def _coefficients(slope: int, run: Outcome) -> list[Check]:
     sliding = used[(run.modes != OPEN) & (run.modes != STICK)]
     dynamic = np.concatenate([slips, sliding]).max(initial=0.0)
     share = sum(map(_sticks, quick)) / len(quick)
-    often = check_less if slope == 45 else check_more
+    often = Check.less if slope == 45 else Check.more
     says = [often("part of the impacts that stick", share, 0.5)]
     if slope == 45:
         says += [
             Check("the first impact slips", not _sticks(first), first.velocity_after[0]),
-            check_below("with a coefficient of", first.mu, MU_DYNAMIC + 1e-9),
+            Check.below("with a coefficient of", first.mu, MU_DYNAMIC + 1e-9),
         ]
     else:
         says.append(Check("the first impact sticks", _sticks(first), first.velocity_after[0]))
     return [
         *stated(*says),
-        check_below("no impact or contact uses more than μ_s", most, MU_STATIC + 1e-9),
-        check_below("what slips uses at most μ_d", dynamic, MU_DYNAMIC + 1e-6),
+        Check.below("no impact or contact uses more than μ_s", most, MU_STATIC + 1e-9),
+        Check.below("what slips uses at most μ_d", dynamic, MU_DYNAMIC + 1e-6),
         *run.check_forces(),
     ]
 

@@ -12,14 +12,7 @@ import numpy as np
 from stiction.identify import compound_stiffness, plate_stiffness
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.ma import SINGLE, TWO, Case
-from stiction.reproduce.registry import (
-    Check,
-    Document,
-    Reproduction,
-    check_below,
-    check_close,
-    stated,
-)
+from stiction.reproduce.registry import Check, Document, Reproduction, stated
 from stiction.reproduce.schemes import flow_figure
 
 item = Document("ma").item
@@ -108,9 +101,9 @@ def _local_forces(case: Case) -> Reproduction:
             for s, row in zip(case.setup.surfaces, parts, strict=True)
         ],
         checks=stated(
-            check_below("(1)-(4): the parts add up to the contact force, off by [N]",
+            Check.below("(1)-(4): the parts add up to the contact force, off by [N]",
                         off[:3].max(), 1e-6 * np.linalg.norm(wrench[:3])),
-            check_below("(5): and to its moment about the reference point, off by [N·m]",
+            Check.below("(5): and to its moment about the reference point, off by [N·m]",
                         off[3:].max(), 1e-6 * np.linalg.norm(wrench[:3])),
         ),
     )  # fmt: skip
@@ -142,8 +135,8 @@ def _hole(case: Case) -> Reproduction:
     return Reproduction(
         figure,
         checks=stated(
-            check_close("(16) with equal springs is their sum [N/m]", equal, AVERAGE, 1e-9),
-            check_close("(16) with others is what statics says of a plate on them [N/m]",
+            Check.close("(16) with equal springs is their sum [N/m]", equal, AVERAGE, 1e-9),
+            Check.close("(16) with others is what statics says of a plate on them [N/m]",
                         float(compound_stiffness(springs)), statics, 1e-6),
         ),
     )  # fmt: skip
@@ -158,7 +151,7 @@ def _scheme(steps: tuple[str, ...], case: Case) -> Reproduction:
     worst = max(abs(found[n] / truth[n] - 1) for n in truth)
     words = "a test that goes this way gives its parameters, worst error [%]"
     rows = [{"parameter": n, "true": truth[n], "found": f"{found[n]:.5g}"} for n in truth]
-    return Reproduction(flow_figure(steps), rows, [check_below(words, 100 * worst, 3.0)])
+    return Reproduction(flow_figure(steps), rows, [Check.below(words, 100 * worst, 3.0)])
 
 
 for _number, _of, _make in (

@@ -17,14 +17,7 @@ from stiction.agility.stance import stance_maps
 from stiction.mechanism import Mechanism
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_agility import DIRECTION, HEIGHTS, MU
-from stiction.reproduce.registry import (
-    Document,
-    Reproduction,
-    check_below,
-    check_close,
-    check_less,
-    check_more,
-)
+from stiction.reproduce.registry import Check, Document, Reproduction
 from stiction.scenes import parse_settings, scene
 
 item = Document("studies").item
@@ -151,13 +144,13 @@ def which_leg() -> Reproduction:
             dict(zip(names, (f"{v:.4g}" for v in row), strict=True)) for row in found[all_hold]
         ],
         checks=[
-            check_close("guess, printed 0.17 m [m]", -guess[2], HEIGHTS["guess"], ROUNDED),
-            check_close("optimised, printed 0.18 m [m]", -best[2], HEIGHTS["optimized"], ROUNDED),
-            check_below("line from foot to body, off the jump [degrees]", off_the_jump(guess),
+            Check.close("guess, printed 0.17 m [m]", -guess[2], HEIGHTS["guess"], ROUNDED),
+            Check.close("optimised, printed 0.18 m [m]", -best[2], HEIGHTS["optimized"], ROUNDED),
+            Check.below("line from foot to body, off the jump [degrees]", off_the_jump(guess),
                         ALONG),
-            check_more("the guess stands: normal force [N]", first_force(HIP, BEND), 0.0),
-            check_more("legs of the map of which all holds", int(all_hold.sum()), 0),
-            check_less("a straight leg that hangs from the body's face is lifted instead", hanging,
+            Check.more("the guess stands: normal force [N]", first_force(HIP, BEND), 0.0),
+            Check.more("legs of the map of which all holds", int(all_hold.sum()), 0),
+            Check.less("a straight leg that hangs from the body's face is lifted instead", hanging,
                        0.0, "N"),
         ],
     )  # fmt: skip
