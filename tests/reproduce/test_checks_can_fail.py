@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from stiction.reproduce import Entry, Reproduction, entries, erdmann, ma, marhefka, rodic
-from stiction.reproduce.flickinger_oblique import rolling_bicycle
+from stiction.reproduce.flickinger_agility import posture
+from stiction.reproduce.flickinger_jumps import GUESS, OPTIMIZED
+from stiction.reproduce.flickinger_oblique import friction_curves, rolling_bicycle
 from stiction.reproduce.flickinger_runs import NO_CONTROL, RUNS, bicycle, pendulum
 from stiction.scenes import scene
 
@@ -49,10 +51,18 @@ OTHER_RUNS = [
     ("Table 5.1", "5.5, scaled", "q2"),
     ("Table 5.3", "5.5, free", "e*"),
     ("Table 6.1", partial(scene, "jumping-leg", {"contact.mu_static": 0.6}), "μ_s"),
+    ("Figure 4.2", partial(friction_curves, 45), "the largest μ_f"),
+    ("Figure 4.5", partial(friction_curves, 30), "no slip cannot be had"),
     ("Figure 4.6", partial(rolling_bicycle, 15), "settles down"),
     ("Figure 4.9", partial(rolling_bicycle, 45), "the first impact sticks"),
     ("Figure 4.10", partial(rolling_bicycle, 45), "part of the impacts that stick"),
     ("Figure 4.11", partial(rolling_bicycle, 15), "the first impact slips"),
+    ("Figure 6.6", partial(posture, "optimized"), "about along the jump"),
+    ("Figure 6.8", OPTIMIZED, "touches several times"),
+    ("Figure 6.9", lambda: OPTIMIZED()._replace(name="guess"), "rise of the body"),
+    ("Figure 6.10", OPTIMIZED, "hardly rises"),
+    ("Figure 6.11", GUESS, "all three motors push"),
+    ("Figure 6.12", GUESS, "stays in the air"),
 ]  # fmt: skip
 
 
@@ -142,9 +152,12 @@ def test_other_tests_are_noticed_by_ma(item, change, claim):
 def test_other_recordings_are_noticed_by_rodic():
     walk = rodic.recorded_walk()
     measured, reactions = walk.measured, walk.reactions
-    lifted = replace(measured, feet=np.abs(measured.feet) + 100.0)
-    assert notices(of_item("rodic", "Figure 6").make(replace(walk, measured=lifted)),
-                   "nothing before and after")  # fmt: skip
+    for feet, claim in (
+        (measured.feet * np.array([-1.0, 1.0, 1.0]), "brakes first"),
+        (np.minimum(measured.feet, 500.0), "M-shaped"),
+    ):
+        wrong = replace(walk, measured=replace(measured, feet=feet))
+        assert notices(of_item("rodic", "Figure 6").make(wrong), claim)
     touch = reactions.touch
     higher = replace(reactions, touch=replace(touch, gap=touch.gap + 0.05))
     assert notices(of_item("rodic", "Figure 9").make(replace(walk, reactions=higher)),

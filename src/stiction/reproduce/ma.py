@@ -345,6 +345,3 @@ for _number, _of, _make in (
     (21, TWO, partial(loop, 1)),
 ):
     item(f"Figure {_number}", of=_of)(_make)
-
-
-from stiction.reproduce import ma_testbed as ma_testbed  # noqa: E402 (needs the cases above)

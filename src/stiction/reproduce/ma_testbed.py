@@ -132,12 +132,17 @@ def _hole(case: Case) -> Reproduction:
     corners = 0.05 * np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     statics = float(plate_stiffness(springs, corners, np.zeros(2)))
     equal = float(compound_stiffness(np.full(4, AVERAGE / 4)))
+    angle = np.linspace(0, 2 * np.pi, 73)
+    away = 0.05 * 0.1 * np.stack([np.cos(angle), np.sin(angle)], axis=1)  # 5 % of their distance
+    near = [float(plate_stiffness(np.full(4, AVERAGE / 4), corners, place)) for place in away]
     return Reproduction(
         figure,
         checks=stated(
             Check.close("(16) with equal springs is their sum [N/m]", equal, AVERAGE, 1e-9),
             Check.close("(16) with others is what statics says of a plate on them [N/m]",
                         float(compound_stiffness(springs)), statics, 1e-6),
+            Check.less("equal springs: within 5 % of their distance from the centre it changes by",
+                       100 * np.abs(np.array(near) / equal - 1).max(), 1.0, "%"),
         ),
     )  # fmt: skip
 

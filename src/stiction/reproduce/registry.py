@@ -15,13 +15,14 @@ Several items often show one subject, such as a run. Then `of` makes the subject
         return [run.check_ledger()]
 
 What there is, in which order, its titles, its notes, why it differs and why it is absent stand in
-`items.toml`. A module `stiction.reproduce.DOCUMENT` is imported when its document is asked for.
+`items.toml`. Modules `DOCUMENT` and `DOCUMENT_…` are imported when their document is asked for.
 
 Every item ends as one of three: it **agrees** (all its checks hold), it **differs** (one does not;
 the checks say by how much, `items.toml` why) or it is **not reproduced** (nothing could be made).
 """
 
 import importlib
+import pkgutil
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -248,7 +249,9 @@ def entries(
     """
     if document not in DOCUMENTS:
         raise unknown("document", document, DOCUMENTS)
-    importlib.import_module(f"stiction.reproduce.{document}")
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if module.name == document or module.name.startswith(f"{document}_"):
+            importlib.import_module(f"stiction.reproduce.{module.name}")
     absent = _LIST[document].get("absent", {})
     makers = {item: partial(Reproduction, note=why) for item, why in absent.items()}
     makers |= _MAKERS[document]  # what cannot be compared may still be shown

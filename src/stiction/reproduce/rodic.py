@@ -335,6 +335,3 @@ def whole_stance(load: np.ndarray) -> tuple[int, int]:
         if first > 0 and after < len(load) and after - first > 10:
             return first, after
     raise ValueError("no whole stance in the record")
-
-
-from stiction.reproduce import rodic_walk as rodic_walk  # noqa: E402 (needs what stands above)

@@ -373,9 +373,3 @@ def rules_of_capture() -> Reproduction:
                        event.stuck),
         ),
     )  # fmt: skip
-
-
-from stiction.reproduce import studies_leg as studies_leg  # noqa: E402 (after its elders)
-from stiction.reproduce import studies_stance as studies_stance  # noqa: E402
-from stiction.reproduce import studies_testbed as studies_testbed  # noqa: E402
-from stiction.reproduce import studies_walk as studies_walk  # noqa: E402
