@@ -93,6 +93,7 @@ def test_an_exact_relation_that_is_one_percent_off_is_noticed(item, name, claim,
     assert notices(of_item("marhefka", item).make(), claim)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "claim"),
     [

@@ -138,13 +138,13 @@ def figure_4() -> Reproduction:
     sheet = PolyhedralCone.from_edges(edges)
     return Reproduction(
         figure=figure,
-        checks=[
+        checks=stated(
             Check.close("Δ_n = |(n_x, n_y, n_q/ρ)|", length, np.hypot(rho, n_q) / rho, EXACT),
             Check.close("rotation about the contact keeps it: t_r·n = 0", t_r @ n, 0.0, EXACT),
             Check.close("and does not slide: t_r·v_f = 0", t_r @ v_f, 0.0, EXACT),
             Check("the cone is a planar sheet", sheet.dimension == 2, sheet.dimension, 2),
             Check.close("the sheet is perpendicular to t_r", np.abs(edges @ t_r).max(), 0.0, EXACT),
-        ],
+        ),
     )
 
 

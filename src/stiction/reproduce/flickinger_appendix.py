@@ -151,7 +151,7 @@ def figure_a_1() -> Reproduction:
     return Reproduction(
         figure=figure,
         checks=[
-            Check.close("mass of the scene [kg]", body, M * POUND / INCH, 1e-5),
+            *stated(Check.close("mass, of Table A.1 [kg]", body, M * POUND / INCH, 1e-5)),
             Check.close("normal load of 1 lbf [N]", weight.mean(), POUND, 1e-4),
         ],
     )

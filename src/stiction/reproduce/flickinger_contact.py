@@ -33,10 +33,10 @@ def figure_3_1(run: Outcome) -> Reproduction:
     inside = bool((np.abs(stick[:, 0]) <= mu_static * stick[:, 1]).all())
     return Reproduction(
         figure,
-        checks=[
+        checks=stated(
             Check.below("slipping, on the dynamic cone, relative", edge, 1e-9),
             Check("sticking, inside the static cone", inside),
-        ],
+        ),
     )
 
 

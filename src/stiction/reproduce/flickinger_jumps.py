@@ -122,7 +122,14 @@ def figure_6_6(q: np.ndarray) -> list[Check]:
 
 @item("Figure 6.7", of=partial(posture, "optimized"), draw=partial(_draw_posture, name="optimized"))
 def figure_6_7(q: np.ndarray) -> list[Check]:
-    return [_touches(q)]
+    turned = 2 * np.degrees(np.arccos(abs(q[3])))
+    return [
+        _touches(q),
+        *stated(
+            Check.more("the body is rotated [degrees]", turned, 10.0),
+            Check.more("and the coxa's angle is not zero [rad]", abs(q[7]), 0.1),
+        ),
+    ]
 
 
 # --------------------------------------------------------------------------- forces and torques

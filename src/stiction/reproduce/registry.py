@@ -180,6 +180,11 @@ class Entry:
         return "differs" if self.says else "agrees"
 
     @property
+    def silent(self) -> bool:
+        """Whether the document says nothing of it that could be checked."""
+        return self.item in _LIST[self.document].get("mechanics", ())
+
+    @property
     def chapter(self) -> str:
         """The chapter, where items are numbered by it: '6' of 'Table 6.2'."""
         number = self.item.split()[-1]
