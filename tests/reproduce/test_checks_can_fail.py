@@ -27,9 +27,10 @@ def notices(made: Reproduction, claim: str) -> bool:
     return made.verdict == "differs" and not all(c.passed for c in named)
 
 
+SOFTER = {"mechanism.edits.joint.tibia.stiffness": [4.0, 0.0, 0.0]}
 # Item of flickinger, another run, the check that must fail.
 OTHER_RUNS = [
-    ("Figure 3.1", "5.3.1", "slipping, on the dynamic cone"),
+    ("Figure 3.1", partial(pendulum, 0.0, 0.5, "contact.mu_dynamic=0.6"), "on the dynamic cone"),
     ("Figure 3.2", "3.6.1", "several rebounds"),
     ("Figure 3.4", "5.2.1", "energy rises at least twice"),
     ("Figure 3.5", "5.3.1", "bounces back to where it came from"),
@@ -41,9 +42,8 @@ OTHER_RUNS = [
     ("Figure 5.11", "5.3.1", "each wheel bears half the weight"),
     ("Figure 5.12", "5.3.2", "hits once"),
     ("Table 2.1", partial(pendulum, 1.0, NO_CONTROL, "contact.mu_static=0.75"), "μ_s"),
-    ("Table 2.2", partial(bicycle, 1.0, NO_CONTROL), "across a round wheel"),
-    ("Table 2.3", partial(scene, "jumping-leg", {"mechanism.edits.joint.tibia.stiffness": 4.0}),
-     "tibia: spring"),
+    ("Table 2.2", partial(bicycle, 1.0, NO_CONTROL), "and upright"),
+    ("Table 2.3", partial(scene, "jumping-leg", SOFTER), "tibia: spring"),
     ("Table 3.1", "5.5, free", "q1"),
     ("Table 3.2", "3.7.1", "q̇1"),
     ("Table 3.4", "5.3.1", "d2"),
@@ -57,7 +57,7 @@ OTHER_RUNS = [
     ("Figure 4.9", partial(rolling_bicycle, 45), "the first impact sticks"),
     ("Figure 4.10", partial(rolling_bicycle, 45), "part of the impacts that stick"),
     ("Figure 4.11", partial(rolling_bicycle, 15), "the first impact slips"),
-    ("Figure 6.6", partial(posture, "optimized"), "about along the jump"),
+    ("Figure 6.6", lambda: posture("guess") + np.eye(10)[8], "about along the jump"),
     ("Figure 6.8", OPTIMIZED, "touches several times"),
     ("Figure 6.9", lambda: OPTIMIZED()._replace(name="guess"), "rise of the body"),
     ("Figure 6.10", OPTIMIZED, "hardly rises"),

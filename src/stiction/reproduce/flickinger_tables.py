@@ -118,9 +118,11 @@ def table_2_1(run: Outcome) -> Reproduction:
 @item("Table 2.2", of=RUNS["3.4.2"])
 def table_2_2(run: Outcome) -> Reproduction:
     s = run.trajectory.scene
-    masses, across = _masses(s), 2 * float(_touching(s).round_plane.semi_axes[0, 0])
+    masses = _masses(s)
+    along, _, upright = (2 * float(a) for a in _touching(s).round_plane.semi_axes[0])
     return _beside([
-        Printed("d, across a round wheel [m]", 1.0, across),
+        Printed("d, across a round wheel [m]", 1.0, along),
+        Printed("and upright [m]", 1.0, upright),
         Printed("L1, half of the bar [m]", 1.0, _apart(s, "bar", "wheel_c")),
         Printed("m_B [kg]", 1.0, masses["bar"]),
         Printed("m_C [kg]", 2.0, masses["wheel_c"]),
