@@ -123,90 +123,110 @@ def figure_1() -> Reproduction:
     )
 
 
-@item("Figure 2")
-def figure_2() -> Reproduction:
-    m, k, alpha = 50.0, 50e3, 0.4
-    d = 1.5 * alpha
-    limit = -1 / d
+# ----------------------------------------------------------- Figure 2: m 50 kg, k 50 kN/m, α 0.4
 
-    def first_integral(x, v):
-        """Constant along a contour: (19) with both ends on one side (|·| as in the document)."""
-        return k * d**2 * x**2 / (2 * m) + d * v - np.log(np.abs(1 + d * v))
+MASS, STIFFNESS, ALPHA = 50.0, 50e3, 0.4
+LIMIT = -2 / (3 * ALPHA)  # (22) [m/s]
 
+
+def _first_integral(x, v):
+    """Constant along a contour: (19) with both ends on one side (|·| as in the document)."""
+    d = 1.5 * ALPHA
+    return STIFFNESS * d**2 * x**2 / (2 * MASS) + d * v - np.log(np.abs(1 + d * v))
+
+
+def _phase_diagram():
     figure, axis = new_figure(figsize=(6.4, 4.8))
     starts = np.arange(0.5, 4.1, 0.5)
     for above in (True, False):
-        v = np.linspace(limit + 1e-4, 4.2, 900) if above else np.linspace(-4.2, limit - 1e-4, 400)
-        levels = np.sort(first_integral(0.0, starts if above else limit - 0.35 * starts))
+        v = np.linspace(LIMIT + 1e-4, 4.2, 900) if above else np.linspace(-4.2, LIMIT - 1e-4, 400)
+        levels = np.sort(_first_integral(0.0, starts if above else LIMIT - 0.35 * starts))
         for side, style in ((1, "solid"), (-1, "dotted")):
             x = side * np.linspace(0, 0.12, 400)
             X, V = np.meshgrid(x, v)
             lines = {"levels": levels, "colors": "C0", "linestyles": style, "linewidths": 1.2}
-            axis.contour(1e3 * X, V, first_integral(X, V), **lines)
-    axis.axhline(limit, color="C1", lw=1.2)
-    axis.annotate("v = -2/(3α), (22)", (118, limit + 0.08), ha="right", color="C1", fontsize=9)
+            axis.contour(1e3 * X, V, _first_integral(X, V), **lines)
+    axis.axhline(LIMIT, color="C1", lw=1.2)
+    axis.annotate("v = -2/(3α), (22)", (118, LIMIT + 0.08), ha="right", color="C1", fontsize=9)
     axis.axhline(0, color="0.6", lw=0.8)
     axis.axvline(0, color="0.6", lw=0.8)
     axis.set(xlabel="penetration [mm]", ylabel="velocity of penetration [m/s]")
+    return figure
 
-    law = HuntCrossley.from_alpha(stiffness=k, alpha=alpha)
-    at = {"speed": 2.0, "dissipation": d, "mass": m, "stiffness": k}
-    course = _course(law, mass=m, speed=2.0, duration=impact.contact_duration(**at))
+
+@item("Figure 2")
+def figure_2() -> Reproduction:
+    d = 1.5 * ALPHA
+    law = HuntCrossley.from_alpha(stiffness=STIFFNESS, alpha=ALPHA)
+    at = {"speed": 2.0, "dissipation": d, "mass": MASS, "stiffness": STIFFNESS}
+    course = _course(law, mass=MASS, speed=2.0, duration=impact.contact_duration(**at))
     phase = jax.vmap(lambda w: impact.depth_at_velocity(w, **at))(course.velocity[1:-1])
     apart = jnp.max(jnp.abs(phase - course.depth[1:-1])) / jnp.max(course.depth)
-    unclamped = HuntCrossley.from_alpha(stiffness=k, alpha=alpha, clamp=False)
-    pull = float(unclamped.force(0.01, limit - 1e-9))
-    push = float(unclamped.force(0.01, limit + 1e-9))
-    rebound = float(impact.rebound_speed(1e9, d))
+    unclamped = HuntCrossley.from_alpha(stiffness=STIFFNESS, alpha=ALPHA, clamp=False)
+    pull, push = (float(unclamped.force(0.01, LIMIT + side)) for side in (-1e-9, 1e-9))
     return Reproduction(
-        figure=figure,
+        _phase_diagram(),
         checks=[
             Check.below("an integrated impact follows (19), relative", float(apart), 1e-8),
             *stated(
-                Check.close("v_o as v_i grows tends to 2/(3α)", rebound, 2 / (3 * alpha), 1e-9),
+                Check.close("v_o as v_i grows tends to 2/(3α)",
+                            float(impact.rebound_speed(1e9, d)), -LIMIT, 1e-9),
                 Check("pulls below that velocity and pushes above it, (22)", pull < 0 < push),
             ),
         ],
-    )
+    )  # fmt: skip
 
 
-@item("Figure 3")
-def figure_3() -> Reproduction:
-    figure, axis = new_figure()
-    v = np.linspace(0, 5, 300)
-    alphas = np.array([0.01, 0.02, 0.04, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5])
+# --------------------------------------------------------------------- Figure 3: the restitution
+
+SPEEDS = np.linspace(0, 5, 300)  # [m/s]
+ALPHAS = (0.01, 0.02, 0.04, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # [s/m]
+KNOWN = {(0.1, 1.0): 0.909016, (0.2, 5.0): 0.487741, (0.5, 1.0): 0.662962, (0.5, 5.0): 0.255228,
+         (0.04, 5.0): 0.832870}  # computed elsewhere, from (19)  # fmt: skip
+
+
+def _e(alpha: float, speed: float) -> float:
+    return float(impact.restitution(speed, 1.5 * alpha))
+
+
+def _restitutions() -> np.ndarray:
+    """One row for each α."""
     of_speeds = jax.vmap(impact.restitution, in_axes=(0, None))
-    curves = np.array([of_speeds(v, 1.5 * a) for a in alphas])
-    for alpha, e in zip(alphas, curves, strict=True):
-        axis.plot(v, e, color="C0", lw=1.3)
+    return np.array([of_speeds(SPEEDS, 1.5 * alpha) for alpha in ALPHAS])
+
+
+def _draw_restitutions(curves: np.ndarray):
+    figure, axis = new_figure()
+    for alpha, e in zip(ALPHAS, curves, strict=True):
+        axis.plot(SPEEDS, e, color="C0", lw=1.3)
         axis.annotate(f"{alpha:g}", (5.03, e[-1]), va="center", fontsize=8)
     axis.annotate("α [s/m]", (5.03, 1.03), fontsize=8, annotation_clip=False)
     axis.set(xlabel="impact speed [m/s]", ylabel="restitution", xlim=(0, 5.4), ylim=(0, 1.0))
-    known = {(0.1, 1.0): 0.909016, (0.2, 5.0): 0.487741, (0.5, 1.0): 0.662962}
-    known |= {(0.5, 5.0): 0.255228, (0.04, 5.0): 0.832870}
-    checks = [
-        Check.close(f"e({a:g}, {s:g})", float(impact.restitution(s, 1.5 * a)), e, 1e-6)
-        for (a, s), e in known.items()
-    ]
-    anything = Impacts.of([0.1, 1.0, 10.0, 1000.0], [1e5, 1e3, 1e4, 50e3], 0.2, 3.0)
-    lost = np.asarray(anything.integrate().energy_lost) / (0.5 * anything.mass * 3.0**2)
+    return figure
+
+
+@item("Figure 3", of=_restitutions, draw=_draw_restitutions)
+def figure_3(curves: np.ndarray) -> list[Check]:
+    some = Impacts.of([0.1, 1.0, 10.0, 1000.0], [1e5, 1e3, 1e4, 50e3], 0.2, 3.0)
     hertz = HuntCrossley.from_alpha(stiffness=1e6, alpha=0.2, exponent=1.5)
+    lost = np.asarray(some.integrate().energy_lost) / (0.5 * some.mass * 3.0**2)
     lost = np.append(lost, impact.integrate_impact(hertz, mass=2.0, speed=3.0).energy_lost / 9.0)
-    e = float(impact.restitution(3.0, 1.5 * 0.2))
-    alpha, s = 0.5, 1e-4
-    slope = (1 - float(impact.restitution(s, 1.5 * alpha))) / s
     fall = np.diff(curves, axis=1)
-    falls = {"speed": fall.max(), "α": np.diff(curves[:, 1:], axis=0).max()}
-    checks += stated(
-        Check.close("slope at low speed is α, (5)", slope, alpha, 1e-4),
-        *(Check.less(f"restitution falls with {of}; its least fall", x, 0.0)
-          for of, x in falls.items()),
-        Check.below("it is the same for every m, k and n: e by integration, off by",
-                    np.abs(np.sqrt(1 - lost) - e).max(), 1e-8),
-        Check.less("and levels out: its last fall over its first, α 0.5",
-                   float(fall[-1, -1] / fall[-1, 0]), 0.5),
-    )  # fmt: skip
-    return Reproduction(figure=figure, checks=checks)
+    return [
+        *(Check.close(f"e({a:g}, {v:g})", _e(a, v), e, 1e-6) for (a, v), e in KNOWN.items()),
+        *stated(
+            Check.close("slope at low speed is α, (5)", (1 - _e(0.5, 1e-4)) / 1e-4, 0.5, 1e-4),
+            Check.less("restitution falls with speed; its least fall", fall.max(), 0.0),
+            Check.less("and with α", np.diff(curves[:, 1:], axis=0).max(), 0.0),
+            Check.below("it is the same for every m, k and n: e by integration, off by",
+                        np.abs(np.sqrt(1 - lost) - _e(0.2, 3.0)).max(), 1e-8),
+            Check.less("and levels out: its last fall over its first, α 0.5",
+                       fall[-1, -1] / fall[-1, 0], 0.5),
+        ),
+    ]  # fmt: skip
+
+
+# ------------------------------------------------------------------ Figures 4 to 7: loops of force
 
 
 def _deeper(impacts: Impacts, claim: str, sign: int) -> Check:
