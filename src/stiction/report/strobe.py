@@ -5,6 +5,7 @@ from functools import cache
 
 import jax
 import numpy as np
+from matplotlib.colors import to_rgba
 from scipy.spatial import ConvexHull, QhullError
 
 from stiction.engines import poses_at
@@ -68,7 +69,8 @@ def draw_strobe(
             body = mechanism.shapes.bodies[i]
             flat = (position[k, body] + outline @ rotation[k, body].T)[:, side]
             color = _color(mechanism, i)
-            axis.fill(*_hull(flat).T, fc=color, ec=color, alpha=0.6 * shade, lw=0.8, zorder=2 + k)
+            faces, edges = to_rgba(color, 0.35 * shade), to_rgba(color, shade)
+            axis.fill(*_hull(flat).T, fc=faces, ec=edges, lw=0.9, zorder=2 + k)
     axis.set_aspect("equal")
     axis.autoscale_view()
     axis.autoscale(False)  # the ground is endless; it does not count
