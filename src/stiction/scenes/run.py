@@ -326,15 +326,20 @@ class Scene:
         return told
 
     def _penetrations(self, run: Trajectory) -> tuple:
-        """Where the samples of a run penetrate. Compliant contacts may: that is their law."""
+        """Where the samples of a run penetrate."""
+        path = np.asarray(run.time), np.asarray(run.q)
+        looked = (self.mechanism, self.touching, self.ground)
+        return tuple(find_penetrations(*looked, *path, self.depths_allowed))
+
+    @property
+    def depths_allowed(self) -> dict[bool, float]:
+        """How deep a sample may be where the engine does not treat a pair, and where it does: there
+        compliant contacts may be deep, by their law.
+        """
         treated = np.inf if isinstance(self.law, Compliant) else INSIDE.double
         if isinstance(self.law, Stepping):
             treated = max(treated, SUNK * float(self.law.dt) ** 2)
-        allowed = {False: INSIDE.double, True: treated}
-        time, q = np.asarray(run.time), np.asarray(run.q)
-        return tuple(
-            find_penetrations(self.mechanism, self.touching, self.ground, time, q, allowed)
-        )
+        return {False: INSIDE.double, True: treated}
 
 
 def _paths(changes: Changes | None, fields: dict[str, Any]) -> dict[str, Any]:
