@@ -17,17 +17,11 @@ _AT_ONCE = 0.04  # s: feet that leave together
 
 @dataclass(frozen=True)
 class Flight:
-    """A time in which no foot bears anything.
+    """A time in which no foot bears anything."""
 
-    Attributes:
-        start: When the last foot left [s].
-        end: When the first one landed [s].
-        rise: Of the centre of mass, from `start` to its highest place [m].
-    """
-
-    start: float
-    end: float
-    rise: float
+    start: float  # when the last foot left [s]
+    end: float  # when the first one landed [s]
+    rise: float  # of the centre of mass, from `start` to its highest place [m]
 
 
 def find_flights(

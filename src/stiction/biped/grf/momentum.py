@@ -24,19 +24,12 @@ from stiction.mechanism import Pose
 
 @dataclass(frozen=True)
 class TotalReaction:
-    """What all contacts together exert in every frame, and where the body is.
+    """What all contacts together exert in every frame, and where the body is."""
 
-    Attributes:
-        force: On the body [N], shape (n, 3).
-        moment: About the world's origin [N·m].
-        center: Centre of mass [m].
-        center_velocity: Its velocity [m/s].
-    """
-
-    force: np.ndarray
-    moment: np.ndarray
-    center: np.ndarray
-    center_velocity: np.ndarray
+    force: np.ndarray  # on the body [N], shape (n, 3)
+    moment: np.ndarray  # about the world's origin [N·m]
+    center: np.ndarray  # centre of mass [m]
+    center_velocity: np.ndarray  # its velocity [m/s]
 
 
 def total_reaction(bodies: SubjectBodies, motion: BodyMotion) -> TotalReaction:

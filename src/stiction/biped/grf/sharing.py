@@ -51,21 +51,13 @@ class Shares:
 
 
 class Frames(NamedTuple):
-    """The problem of every frame in contact axes (tangents, normal) and body weights.
+    """The problem of every frame in contact axes (tangents, normal) and body weights."""
 
-    Attributes:
-        F: Total force.
-        N: Total moment about the middle of the points [m].
-        r: The points, from their middle [m].
-        near: How near each point is to touching.
-        mu: Coefficient of friction.
-    """
-
-    F: np.ndarray
-    N: np.ndarray
-    r: np.ndarray
-    near: np.ndarray
-    mu: np.ndarray
+    F: np.ndarray  # total force
+    N: np.ndarray  # total moment about the middle of the points [m]
+    r: np.ndarray  # the points, from their middle [m]
+    near: np.ndarray  # how near each point is to touching
+    mu: np.ndarray  # coefficient of friction
 
     def only(self, use: np.ndarray) -> "Frames":
         """The frames in use; the others are made easy to solve: stand still on all points."""

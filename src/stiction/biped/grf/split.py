@@ -46,19 +46,12 @@ _TRIALS = 8  # step lengths 1, 1/4, 1/16, … tried at once
 
 
 class Split(NamedTuple):
-    """Forces at the points, of one instant or of many.
+    """Forces at the points, of one instant or of many."""
 
-    Attributes:
-        force: At each point; tangents, then normal.
-        moment_error: Moment of the forces less the moment asked for.
-        steps: Newton steps taken.
-        converged: Whether the forces are the solution.
-    """
-
-    force: Float[np.ndarray, "*n n_points 3"]
-    moment_error: Float[np.ndarray, "*n 3"]
-    steps: np.ndarray
-    converged: np.ndarray
+    force: Float[np.ndarray, "*n n_points 3"]  # at each point; tangents, then normal
+    moment_error: Float[np.ndarray, "*n 3"]  # moment of the forces less the moment asked for
+    steps: np.ndarray  # Newton steps taken
+    converged: np.ndarray  # whether the forces are the solution
 
 
 def split_reaction(

@@ -22,41 +22,25 @@ CHUNK = 256  # frames are padded to a multiple of this, so that recordings share
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One generalised coordinate.
+    """One generalised coordinate."""
 
-    Attributes:
-        name: As motion files call it.
-        rotational: Whether it is an angle [rad]; otherwise a length [m] or part of a quaternion.
-        default: Its value where nothing else is said.
-        range: Its least and largest value; not enforced.
-        locked: Whether the model holds it at its default.
-        follows: The coordinates that give it by a coupling, whatever a file says.
-    """
-
-    name: str
-    rotational: bool
-    default: float = 0.0
-    range: tuple[float, float] = NO_RANGE
-    locked: bool = False
+    name: str  # as motion files call it
+    rotational: bool  # whether it is an angle [rad]; otherwise a length [m] or part of a quaternion
+    default: float = 0.0  # its value where nothing else is said
+    range: tuple[float, float] = NO_RANGE  # its least and largest value; not enforced
+    locked: bool = False  # whether the model holds it at its default
+    # the coordinates that give it by a coupling, whatever a file says
     follows: tuple[str, ...] = ()
 
 
 class SubjectBodies(eqx.Module):
-    """What moves, as a pytree: poses as a function of q, and inertia.
+    """What moves, as a pytree: poses as a function of q, and inertia."""
 
-    Attributes:
-        poses: q to the poses of all bodies in the world.
-        mass: Mass of each body [kg].
-        center: Centre of mass in the body's frame [m].
-        inertia: About the centre of mass, along the body's axes [kg·m²].
-        gravity: Acceleration [m/s²].
-    """
-
-    poses: Callable[[Array], Pose]
-    mass: Float[Array, "n_bodies"]
-    center: Float[Array, "n_bodies 3"]
-    inertia: Float[Array, "n_bodies 3 3"]
-    gravity: Float[Array, "3"]
+    poses: Callable[[Array], Pose]  # q to the poses of all bodies in the world
+    mass: Float[Array, "n_bodies"]  # mass of each body [kg]
+    center: Float[Array, "n_bodies 3"]  # centre of mass in the body's frame [m]
+    inertia: Float[Array, "n_bodies 3 3"]  # about the centre of mass, along the body's axes [kg·m²]
+    gravity: Float[Array, "3"]  # acceleration [m/s²]
 
 
 class BodyMotion(eqx.Module):
@@ -69,23 +53,14 @@ class BodyMotion(eqx.Module):
 
 @dataclass(frozen=True)
 class Points:
-    """Named points of bodies: markers, or what touches the ground.
+    """Named points of bodies: markers, or what touches the ground."""
 
-    Attributes:
-        names: One each.
-        bodies: Index of the body that carries each.
-        position: In the body's frame [m].
-        radius: Radius of the ball around each point [m]; 0 for a bare point.
-        feet: The foot that each belongs to; empty for markers.
-        source: Where they come from, in words.
-    """
-
-    names: tuple[str, ...]
-    bodies: Int[np.ndarray, "n"]
-    position: Float[np.ndarray, "n 3"]
-    radius: Float[np.ndarray, "n"]
-    feet: tuple[str, ...] = ()
-    source: str = ""
+    names: tuple[str, ...]  # one each
+    bodies: Int[np.ndarray, "n"]  # index of the body that carries each
+    position: Float[np.ndarray, "n 3"]  # in the body's frame [m]
+    radius: Float[np.ndarray, "n"]  # radius of the ball around each point [m]; 0 for a bare point
+    feet: tuple[str, ...] = ()  # the foot that each belongs to; empty for markers
+    source: str = ""  # where they come from, in words
 
     def __len__(self) -> int:
         return len(self.names)

@@ -40,19 +40,12 @@ _SMOOTH = 0.03  # s, of the pressure that a motion needs
 
 @dataclass(frozen=True)
 class WalkMotion:
-    """A motion to follow.
+    """A motion to follow."""
 
-    Attributes:
-        time: [s]
-        q: Coordinates of the human.
-        pressure: Where the ground pushes, as planned [m]. Shape (n, 2).
-        needed: Where it has to, by the motion. Shape (n, 2).
-    """
-
-    time: np.ndarray
-    q: np.ndarray
-    pressure: np.ndarray
-    needed: np.ndarray
+    time: np.ndarray  # [s]
+    q: np.ndarray  # coordinates of the human
+    pressure: np.ndarray  # where the ground pushes, as planned [m]. Shape (n, 2)
+    needed: np.ndarray  # where it has to, by the motion. Shape (n, 2)
 
 
 def sole_of(model: mujoco.MjModel) -> Sole:

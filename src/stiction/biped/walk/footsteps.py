@@ -24,18 +24,12 @@ _MIDDLE = 0.3  # phase in the middle of a flat stance
 
 @dataclass(frozen=True)
 class Footstep:
-    """A foot on the ground.
+    """A foot on the ground."""
 
-    Attributes:
-        strike: When it lands; -inf if it stands from the beginning [s].
-        off: When it leaves; inf if it stands to the end [s].
-        at: Below the ankle when the sole is flat [m]. Shape (3,).
-        lift: How far the heel rises and the toes are up, of what was recorded: before and after.
-    """
-
-    strike: float
-    off: float
-    at: np.ndarray
+    strike: float  # when it lands; -inf if it stands from the beginning [s]
+    off: float  # when it leaves; inf if it stands to the end [s]
+    at: np.ndarray  # below the ankle when the sole is flat [m]. Shape (3,)
+    # how far the heel rises and the toes are up, of what was recorded: before and after
     lift: tuple[float, float]
 
 
@@ -52,19 +46,12 @@ class Sole:
 
 @dataclass(frozen=True)
 class WalkPlan:
-    """Stances of both feet, and the clock.
+    """Stances of both feet, and the clock."""
 
-    Attributes:
-        stride: What was recorded.
-        stances: Of the left and of the right foot.
-        first: When the first foot that steps lands [s]; it is at phase 1/2 of the stride.
-        duration: [s]
-    """
-
-    stride: RecordedStride
-    stances: tuple[list[Footstep], list[Footstep]]
-    first: float
-    duration: float
+    stride: RecordedStride  # what was recorded
+    stances: tuple[list[Footstep], list[Footstep]]  # of the left and of the right foot
+    first: float  # when the first foot that steps lands [s]; it is at phase 1/2 of the stride
+    duration: float  # [s]
 
     def phase(self, t: np.ndarray) -> np.ndarray:
         """Of the stride; the right heel strikes at whole numbers."""

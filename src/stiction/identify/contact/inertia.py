@@ -8,19 +8,12 @@ from stiction.identify.contact.geometry import BodyState, skew
 
 
 class CarriedInertia(eqx.Module):
-    """What hangs on the sensor beside the contact.
+    """What hangs on the sensor beside the contact."""
 
-    Attributes:
-        mass: [kg].
-        center: Centre of mass in the body's frame [m].
-        matrix: About the centre of mass, body axes [kg·m²].
-        gravity: World axes [m/s²]; zero for a sensor that was tared.
-    """
-
-    mass: Float[Array, ""]
-    center: Float[Array, "3"]
-    matrix: Float[Array, "3 3"]
-    gravity: Float[Array, "3"]
+    mass: Float[Array, ""]  # [kg]
+    center: Float[Array, "3"]  # centre of mass in the body's frame [m]
+    matrix: Float[Array, "3 3"]  # about the centre of mass, body axes [kg·m²]
+    gravity: Float[Array, "3"]  # world axes [m/s²]; zero for a sensor that was tared
 
 
 def inertial_wrench(

@@ -45,13 +45,9 @@ class AbstractShape(eqx.Module):
 
 
 class Corners(AbstractShape):
-    """A polytope (box, convex mesh, H-peg): its corners.
+    """A polytope (box, convex mesh, H-peg): its corners."""
 
-    Attributes:
-        points: Positions in the body's frame [m].
-    """
-
-    points: Float[Array, "m 3"]
+    points: Float[Array, "m 3"]  # positions in the body's frame [m]
 
     def touch_points(self, R_WB: Matrix3, p_WB: Vector3, normal: Vector3) -> Float[Array, "m 3"]:
         """All corners, wherever the plate is."""
@@ -70,15 +66,10 @@ class Corners(AbstractShape):
 
 
 class Sphere(AbstractShape):
-    """A ball, or the round tip of a rod.
+    """A ball, or the round tip of a rod."""
 
-    Attributes:
-        center: In the body's frame [m].
-        radius: [m].
-    """
-
-    center: Vector3
-    radius: Float[Array, ""]
+    center: Vector3  # in the body's frame [m]
+    radius: Float[Array, ""]  # [m]
 
     def touch_points(self, R_WB: Matrix3, p_WB: Vector3, normal: Vector3) -> Float[Array, "m 3"]:
         """The one point furthest against the normal."""
@@ -96,19 +87,12 @@ class Sphere(AbstractShape):
 
 
 class Cylinder(AbstractShape):
-    """A right circular cylinder.
+    """A right circular cylinder."""
 
-    Attributes:
-        center: In the body's frame [m].
-        axis: Unit vector in the body's frame.
-        radius: [m].
-        half_length: [m].
-    """
-
-    center: Vector3
-    axis: Vector3
-    radius: Float[Array, ""]
-    half_length: Float[Array, ""]
+    center: Vector3  # in the body's frame [m]
+    axis: Vector3  # unit vector in the body's frame
+    radius: Float[Array, ""]  # [m]
+    half_length: Float[Array, ""]  # [m]
 
     def touch_points(self, R_WB: Matrix3, p_WB: Vector3, normal: Vector3) -> Float[Array, "m 3"]:
         """On each rim, the point furthest against the normal."""

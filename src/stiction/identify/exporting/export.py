@@ -34,17 +34,11 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Replay:
-    """What is left of the log when it is replayed with the exported numbers.
+    """What is left of the log when it is replayed with the exported numbers."""
 
-    Attributes:
-        by: Who replayed it.
-        residuals: With the exported numbers, by name.
-        identified: With the identified ones.
-    """
-
-    by: str
-    residuals: Mapping[str, float]
-    identified: Mapping[str, float]
+    by: str  # who replayed it
+    residuals: Mapping[str, float]  # with the exported numbers, by name
+    identified: Mapping[str, float]  # with the identified ones
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""

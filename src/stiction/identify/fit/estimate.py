@@ -24,47 +24,30 @@ _GRID = 40  # break-away stretches tried
 
 @dataclass(frozen=True)
 class Estimate:
-    """Parameters of the model, however they were found.
+    """Parameters of the model, however they were found."""
 
-    Attributes:
-        theta: As in `ContactModel.names`.
-        covariance: Of theta; infinite where it is not determined.
-        root: Triangular R with Rᵀ R the information.
-        tests: The samples, with the paths of the fit.
-        whitened: Size of the residuals in units of the noise.
-        bristles: Of each test, along its samples.
-        stretch_limit: Stretch s_max at which bristles let go, by material [m].
-        stretch_limit_std: Its standard error.
-        nuisances: What the setup has slightly wrong, as in `Nuisances`.
-        nuisance_std: Their standard errors.
-        off: The groups of them that the fit took for off.
-        probability: That each group is off.
-        instead: Groups that explain the data as well as one that is off, by its name.
-        hinted: Groups that the data hint to be off: their numbers and standard errors.
-        clean: Covariance of theta if no group were off but those declared.
-        alone: The same if one group were surely off, by its name.
-        spacing: Of the knots, where the paths were fitted too [s].
-        converged: Whether the fit settled.
-    """
-
-    theta: Float[np.ndarray, " p"]
-    covariance: Float[np.ndarray, "p p"]
-    root: Float[np.ndarray, "p p"]
-    tests: tuple[Samples, ...]
-    whitened: float
-    bristles: list[Bristles] | None
+    theta: Float[np.ndarray, " p"]  # as in `ContactModel.names`
+    covariance: Float[np.ndarray, "p p"]  # of theta; infinite where it is not determined
+    root: Float[np.ndarray, "p p"]  # triangular R with Rᵀ R the information
+    tests: tuple[Samples, ...]  # the samples, with the paths of the fit
+    whitened: float  # size of the residuals in units of the noise
+    bristles: list[Bristles] | None  # of each test, along its samples
+    # stretch s_max at which bristles let go, by material [m]
     stretch_limit: Float[np.ndarray, " n_materials"]
-    stretch_limit_std: Float[np.ndarray, " n_materials"]
-    nuisances: Float[np.ndarray, " q"]
-    nuisance_std: Float[np.ndarray, " q"]
-    off: frozenset[str] = frozenset()
-    probability: dict[str, float] = field(default_factory=dict)
+    stretch_limit_std: Float[np.ndarray, " n_materials"]  # its standard error
+    nuisances: Float[np.ndarray, " q"]  # what the setup has slightly wrong, as in `Nuisances`
+    nuisance_std: Float[np.ndarray, " q"]  # their standard errors
+    off: frozenset[str] = frozenset()  # the groups of them that the fit took for off
+    probability: dict[str, float] = field(default_factory=dict)  # that each group is off
+    # groups that explain the data as well as one that is off, by its name
     instead: dict[str, list[str]] = field(default_factory=dict)
+    # groups that the data hint to be off: their numbers and standard errors
     hinted: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    clean: np.ndarray | None = None
+    clean: np.ndarray | None = None  # covariance of theta if no group were off but those declared
+    # the same if one group were surely off, by its name
     alone: dict[str, np.ndarray] = field(default_factory=dict)
-    spacing: float | None = None
-    converged: bool = True
+    spacing: float | None = None  # of the knots, where the paths were fitted too [s]
+    converged: bool = True  # whether the fit settled
 
 
 def estimate_on_paths(problem: ContactProblem, tests: Sequence[Samples]) -> Estimate:

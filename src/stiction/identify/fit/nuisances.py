@@ -65,19 +65,12 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Nuisance:
-    """One group.
+    """One group."""
 
-    Attributes:
-        name: As in the setup's `tolerances`.
-        place: Where its numbers stand among all nuisances.
-        tolerance: Standard deviation of each.
-        declared: Whether the setup gave the tolerance.
-    """
-
-    name: str
-    place: slice
-    tolerance: Float[np.ndarray, " k"]
-    declared: bool
+    name: str  # as in the setup's `tolerances`
+    place: slice  # where its numbers stand among all nuisances
+    tolerance: Float[np.ndarray, " k"]  # standard deviation of each
+    declared: bool  # whether the setup gave the tolerance
 
 
 @dataclass(frozen=True)

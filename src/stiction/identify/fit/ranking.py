@@ -12,16 +12,12 @@ TOLD_APART = 2.0  # standard errors between the scores of two laws
 
 @dataclass(frozen=True)
 class Ranking:
-    """Laws from the best to the worst.
+    """Laws from the best to the worst."""
 
-    Attributes:
-        rows: Of each law its name, mean loss, how far it is behind the best with the standard error
-            of that, and whether the data tell it from the best.
-        sentence: The same in words.
-    """
-
+    # of each law its name, mean loss, how far it is behind the best with the standard error of
+    # that, and whether the data tell it from the best
     rows: list[dict[str, Any]]
-    sentence: str
+    sentence: str  # the same in words
 
     @property
     def best(self) -> str:

@@ -22,15 +22,10 @@ _LAGS = 10
 
 @dataclass(frozen=True)
 class ResidualVerdict:
-    """What the residuals of a fit say.
+    """What the residuals of a fit say."""
 
-    Attributes:
-        inflation: By how much correlation makes variances larger.
-        warnings: Plain sentences.
-    """
-
-    inflation: float
-    warnings: list[str]
+    inflation: float  # by how much correlation makes variances larger
+    warnings: list[str]  # plain sentences
 
 
 def outliers(residual: Float[np.ndarray, "n 6"], used: Bool[np.ndarray, " n"]) -> np.ndarray:

@@ -48,19 +48,12 @@ class PlanarMotion(Fields):
 
 @dataclass(frozen=True)
 class ImpactPairs:
-    """Impacts, one a row.
+    """Impacts, one a row."""
 
-    Attributes:
-        before: Velocity x, y and spin.
-        after: The same.
-        arm: Contact less centre of mass [m].
-        said: What was done to the poses, and what was left out.
-    """
-
-    before: Float[np.ndarray, "n 3"]
-    after: Float[np.ndarray, "n 3"]
-    arm: Float[np.ndarray, "n 2"]
-    said: list[str]
+    before: Float[np.ndarray, "n 3"]  # velocity x, y and spin
+    after: Float[np.ndarray, "n 3"]  # the same
+    arm: Float[np.ndarray, "n 2"]  # contact less centre of mass [m]
+    said: list[str]  # what was done to the poses, and what was left out
 
 
 def pairs_from_motion(tables: Sequence[Table], motion: PlanarMotion) -> ImpactPairs:

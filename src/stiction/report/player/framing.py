@@ -18,25 +18,15 @@ FAR = 6.0  # a way longer than so many sizes of the mechanism is followed
 
 @dataclass
 class Framing:
-    """The first view: what to look at, from where, and how much must be in the picture.
+    """The first view: what to look at, from where, and how much must be in the picture."""
 
-    Args:
-        azimuth: Of the camera [rad].
-        elevation: Of the camera [rad].
-        center: Middle of the whole motion [m].
-        box: Half sides of the whole motion to the right, up and towards the camera [m].
-        path: Smoothed middle of the mechanism at each time [m]. Shape (n, 3).
-        follow_box: Half sides of the motion as seen from the path [m].
-        follow: Whether to go along with the path.
-    """
-
-    azimuth: float
-    elevation: float
-    center: np.ndarray
-    box: np.ndarray
-    path: np.ndarray
-    follow_box: np.ndarray
-    follow: bool
+    azimuth: float  # of the camera [rad]
+    elevation: float  # of the camera [rad]
+    center: np.ndarray  # middle of the whole motion [m]
+    box: np.ndarray  # half sides of the whole motion to the right, up and towards the camera [m]
+    path: np.ndarray  # smoothed middle of the mechanism at each time [m]. Shape (n, 3)
+    follow_box: np.ndarray  # half sides of the motion as seen from the path [m]
+    follow: bool  # whether to go along with the path
 
 
 def frame(

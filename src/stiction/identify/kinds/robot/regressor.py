@@ -25,17 +25,11 @@ _HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLI
 
 @dataclass(frozen=True)
 class Chain:
-    """The joints of a fixed-base robot and the bodies that they move.
+    """The joints of a fixed-base robot and the bodies that they move."""
 
-    Attributes:
-        model: As MuJoCo compiled it.
-        joints: Names, in the order of q.
-        bodies: Numbers of the bodies that move.
-    """
-
-    model: mujoco.MjModel
-    joints: tuple[str, ...]
-    bodies: tuple[int, ...]
+    model: mujoco.MjModel  # as MuJoCo compiled it
+    joints: tuple[str, ...]  # names, in the order of q
+    bodies: tuple[int, ...]  # numbers of the bodies that move
 
     @property
     def body_names(self) -> list[str]:

@@ -38,21 +38,14 @@ _SOLVER = Solver(rtol=1e-9, atol=1e-11)
 
 
 class FlightStart(NamedTuple):
-    """Where the rollouts begin.
+    """Where the rollouts begin."""
 
-    Attributes:
-        q: Configurations.
-        v: Velocities.
-        touch: The first row at which something may touch.
-        noise: Size of what free motion leaves of the poses before that, each rollout's [m].
-        fall: Gravity, in parts of the model's; 1 if it was not looked for.
-    """
-
-    q: Float[np.ndarray, "n nq"]
-    v: Float[np.ndarray, "n nv"]
-    touch: Int[np.ndarray, " n"]
+    q: Float[np.ndarray, "n nq"]  # configurations
+    v: Float[np.ndarray, "n nv"]  # velocities
+    touch: Int[np.ndarray, " n"]  # the first row at which something may touch
+    # size of what free motion leaves of the poses before that, each rollout's [m]
     noise: Float[np.ndarray, " n"]
-    fall: float
+    fall: float  # gravity, in parts of the model's; 1 if it was not looked for
 
     def part(self, which: Bool[np.ndarray, " n"]) -> "FlightStart":
         """The starts of some of the rollouts."""
