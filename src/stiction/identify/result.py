@@ -10,6 +10,7 @@ from stiction._base.arrays import Float
 from stiction._base.display import displayed
 from stiction.identify.contact.geometry import BodyState
 from stiction.identify.fit.ranking import Ranking
+from stiction.tables import intervals
 
 
 @dataclass(frozen=True)
@@ -183,9 +184,9 @@ def touched_rows(trace: Trace, surfaces: tuple[str, ...]) -> dict[str, Any]:
     """For each surface the runs of wrench rows (from 1, both ends included) that touched it."""
     out = {}
     for i, name in enumerate(surfaces):
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], trace.touched[:, i] > 0, [0]])))
-        runs = [[int(a) + 1, int(b)] for a, b in zip(edges[::2], edges[1::2], strict=True)]
-        out[name] = {"samples": int(np.sum(trace.touched[:, i] > 0)), "rows": runs}
+        touched = trace.touched[:, i] > 0
+        runs = [[first + 1, after] for first, after in intervals(touched)]
+        out[name] = {"samples": int(np.sum(touched)), "rows": runs}
     return out
 
 

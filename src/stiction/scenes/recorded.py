@@ -15,6 +15,7 @@ import yaml
 from stiction._base.errors import InputError
 from stiction.engines import RESULTS, Compliance, ContactPlaces, Origin, Signals, Trajectory
 from stiction.engines.event_log import EventLog
+from stiction.engines.given import unchecked
 from stiction.scenes.library import LIBRARY
 from stiction.scenes.read import read_scenario
 from stiction.scenes.run import Scene
@@ -111,7 +112,7 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
     compliance = None
     if "contact_depth" in data:
         parts = {f.name: data[f"contact_{f.name}"].values for f in dataclasses.fields(Compliance)}
-        compliance = _module(Compliance, **parts)
+        compliance = unchecked(Compliance, **parts)
     contacts = scene.contacts
     if isinstance(contacts, WorldContacts) and "contact_touch" in data:
         contacts = dataclasses.replace(
@@ -123,7 +124,7 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
     places = None
     if "world_point" in data:
         parts = {f.name: data[f"world_{f.name}"].values for f in dataclasses.fields(ContactPlaces)}
-        places = _module(ContactPlaces, **parts)
+        places = unchecked(ContactPlaces, **parts)
     signals = None
     if "control" in data:
         nothing = np.zeros((n, 0))
@@ -131,9 +132,9 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
             f.name: data[f.name].values if f.name in data else nothing
             for f in dataclasses.fields(Signals)
         }
-        signals = _module(Signals, **parts)
+        signals = unchecked(Signals, **parts)
     results = {int(item._value): item for item in RESULTS._name_to_item.values()}
-    return _module(
+    return unchecked(
         Trajectory,
         **values | {"modes": values["modes"].astype(int)},
         log=log,
@@ -164,12 +165,4 @@ def _log(kind: type, values: dict[str, np.ndarray]) -> Any:
         else:
             array = values[field.name]
             fields[field.name] = array.astype(bool) if array.dtype == np.int8 else array
-    return _module(kind, **fields)
-
-
-def _module(kind: type, **fields: Any) -> Any:
-    """A module of arrays past its constructor, whose shapes are those of a single event."""
-    made = object.__new__(kind)
-    for name, value in fields.items():
-        object.__setattr__(made, name, value)
-    return made
+    return unchecked(kind, **fields)

@@ -37,14 +37,7 @@ class Cycles:
 def make_cycles(
     time: np.ndarray, strides: list[GaitStride], foot: str, series: dict[str, np.ndarray]
 ) -> Cycles:
-    """The strides of one foot on 101 points.
-
-    Args:
-        time: Of the frames [s].
-        strides: Of all feet.
-        foot: Whose.
-        series: name -> values, one row a frame.
-    """
+    """The strides of one foot on 101 points."""
     own = tuple(s for s in strides if s.foot == foot)
     values = {}
     for name, x in series.items():

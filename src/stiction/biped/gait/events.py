@@ -37,11 +37,7 @@ class FootStance:
 def find_stances(time: np.ndarray, loads: FootLoads, up: np.ndarray, threshold: float):
     """The stances of all feet, in the order of their beginning.
 
-    Args:
-        time: Of the frames [s].
-        loads: What the feet bear.
-        up: Unit vector.
-        threshold: Load of a foot that stands [N].
+    A foot stands while its load is above `threshold` [N].
     """
     found = []
     for k, foot in enumerate(loads.feet):

@@ -29,12 +29,7 @@ def find_flights(
 ) -> list[Flight]:
     """The whole flights: all feet are known, and none bears more than `threshold`.
 
-    Args:
-        time: Of the frames [s].
-        loads: What the feet bear.
-        height: Of the centre of mass [m].
-        up: Unit vector.
-        threshold: Load of a foot that stands [N].
+    A foot stands while its load is above `threshold` [N].
     """
     if not loads.feet:
         return []
@@ -84,15 +79,6 @@ def landing_table(
     rate: mean slope from 20 to 80 % of the way to it ([Milner2006]), or to 13 % of stance where
     there is none. Vertical stiffness: largest load over the fall of the centre of mass,
     $k = F_\max / \Delta y$ of all feet together ([McMahon1987]).
-
-    Args:
-        stances: Of all feet.
-        flights: In the order of time.
-        time: Of the frames [s].
-        loads: What the feet bear.
-        height: Of the centre of mass [m].
-        up: Unit vector.
-        weight: Of the body [N].
     """
     rows = []
     total = np.nansum(loads.force, axis=1) @ up

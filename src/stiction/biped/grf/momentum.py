@@ -33,12 +33,7 @@ class TotalReaction:
 
 
 def total_reaction(bodies: SubjectBodies, motion: BodyMotion) -> TotalReaction:
-    """Force and moment that the ground must exert for the bodies to move as they do.
-
-    Args:
-        bodies: Masses, inertia and gravity.
-        motion: Poses and their derivatives.
-    """
+    """Force and moment that the ground must exert for the bodies to move as they do."""
     m, I, g = (np.asarray(x) for x in (bodies.mass, bodies.inertia, bodies.gravity))
     c, c_rate, c_acceleration = _carried(motion, slice(None), np.asarray(bodies.center))
     f = m[:, None] * (c_acceleration - g)

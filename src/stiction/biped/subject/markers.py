@@ -102,10 +102,7 @@ def coordinates_from_markers(
 ) -> Table:
     """The motion of a subject from its markers.
 
-    Args:
-        markers: As measured, along the model's axes.
-        subject: A model with markers of the same names.
-        weights: Of markers by name, 1 where not given; 0 leaves a marker out.
+    Arguments as of `fit_markers`; a weight of 0 leaves a marker out.
 
     Returns:
         A table of all free coordinates (radians, metres), with the marker error in its notes.

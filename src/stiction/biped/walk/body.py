@@ -26,6 +26,7 @@ from scipy.spatial.transform import Rotation
 from stiction._base.errors import InputError
 from stiction.biped.walk.footsteps import FootMotion, Sole, WalkPlan, foot_motion, smooth
 from stiction.biped.walk.stride import SIDES, TRUNK
+from stiction.tables import intervals
 
 GRAVITY = 9.81  # m/s²
 RATE = 100.0  # of the motion [Hz]
@@ -102,8 +103,7 @@ def loads(feet: list[FootMotion]) -> np.ndarray:
     """The share of each foot: it goes over smoothly while both stand. Shape (n, 2)."""
     both = feet[0].stands & feet[1].stands
     left = np.where(feet[0].stands, 1.0, 0.0)
-    edges = np.flatnonzero(np.diff(np.r_[0, both.astype(int), 0]))
-    for first, after in zip(edges[::2], edges[1::2], strict=True):
+    for first, after in intervals(both):
         before = 0.5 if first == 0 else left[first - 1]
         later = 0.5 if after == len(left) else left[after]
         u = (np.arange(first, after) - first + 1) / (after - first + 1)

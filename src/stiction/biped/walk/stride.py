@@ -50,13 +50,7 @@ class RecordedStride:
 
 
 def recorded_stride(model: mujoco.MjModel, time: np.ndarray, q: np.ndarray) -> RecordedStride:
-    """The stride of a walk on a treadmill (or on the ground), facing x.
-
-    Args:
-        model: The human.
-        time: Of the frames [s].
-        q: Its coordinates in every frame.
-    """
+    """The stride of a walk on a treadmill (or on the ground), facing x."""
     data = mujoco.MjData(model)
     feet = [model.body(f"{side}_foot").id for side in SIDES]
     ankle, tip = np.zeros((2, len(q), 3)), np.zeros((2, len(q), 3))

@@ -68,12 +68,7 @@ def candidates(
 ) -> Candidates:
     """All candidates of one sample.
 
-    Args:
-        body: The pieces of the moving body.
-        plates: What it may touch.
-        allowed: Which pairs may touch at all.
-        motion: Pose and velocity of one sample.
-        size: Of the body, in parts of what its shapes say.
+    `size` is that of the body, in parts of what its shapes say.
     """
     R, p = motion.rotation, motion.position
     spin = skew(motion.angular_velocity)

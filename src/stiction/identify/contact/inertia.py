@@ -30,12 +30,7 @@ def inertial_wrench(
 
     so that $w = w_\text{measured} - w_\text{inertia}$ is the contacts' alone. World axes.
 
-    Args:
-        inertia: Mass properties.
-        motion: Pose and velocity of one sample.
-        acceleration: Of the body's origin [m/s²].
-        angular_acceleration: [rad/s²].
-        reference: World position of the wrench's reference point [m].
+    Accelerations are those of the body's origin; `reference` is the wrench's, in the world.
     """
     R, w = motion.rotation, motion.angular_velocity
     W, arm = skew(w), R @ inertia.center

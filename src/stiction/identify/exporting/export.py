@@ -106,12 +106,7 @@ def export_contact(
 ) -> Export:
     """All identified surfaces in an engine's words, and the log replayed there.
 
-    Args:
-        found: From `identify`, with the same setup.
-        setup: Shapes, frames, surfaces.
-        engine: One of `FORMATS`.
-        mass: Of the body in the engine [kg]; if left out, that of the setup's inertia, or 1.
-        folder: Where mesh files of the setup lie.
+    Arguments are those of `stiction.identify.export`.
     """
     if mass is None:
         mass = setup.inertia.mass if setup.inertia else 1.0

@@ -151,9 +151,7 @@ def added_basis(
 ) -> Float[AnyArray, "*n 8"]:
     """What the added readings are proportional to.
 
-    Args:
-        age: Time since the test's middle, in test lengths.
-        way: From where the test began [m].
+    `age` is the time since the test's middle in test lengths, `way` from where it began [m].
     """
     xp = age.__array_namespace__()
     # A bend, and what settles after switching on, slowly or soon: together with offset and drift

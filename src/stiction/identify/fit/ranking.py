@@ -30,9 +30,7 @@ def rank(losses: dict[str, Float[np.ndarray, " n"]], what: str) -> Ranking:
 
     The difference of two laws is judged by how it scatters from unit to unit.
 
-    Args:
-        losses: By law.
-        what: The data, in the plural, for the sentence.
+    `what` names the data, in the plural.
     """
     order = sorted(losses, key=lambda law: float(np.mean(losses[law])))
     best, rows = losses[order[0]], []

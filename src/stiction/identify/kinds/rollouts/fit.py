@@ -324,8 +324,7 @@ def _step(
         A = np.concatenate([(J * root[..., None, None]).reshape(-1, p), np.diag(believed)])
         b = np.concatenate([(r * root[..., None]).ravel(), believed * already])
         R, z = least_squares.orthogonal_factor(A, -b)
-        columns = np.linalg.norm(R, axis=0)
-        columns[columns == 0] = 1.0
+        columns = least_squares.column_sizes(R)
         before, step = step, np.linalg.lstsq(R / columns, z, rcond=least_squares.RANK)[0] / columns
         spins = spins_of(step)
         if np.linalg.norm(R @ (step - before)) < 1e-3 * _ENOUGH:

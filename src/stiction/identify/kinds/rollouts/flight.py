@@ -108,11 +108,7 @@ def fit_start(
     engine together. What belongs to one rollout is eliminated by orthogonal factors, so that only
     the factor of gravity, which all have in common, is left.
 
-    Args:
-        rollouts: What was measured.
-        mechanism: What moves.
-        touch: The first row of each that is not free.
-        fall: Whether gravity is unknown too.
+    `touch` is the first row of each that is not free; with `fall` gravity is unknown too.
     """
     n, nv = len(rollouts), mechanism.nv
     rows = int(min(touch.max(), rollouts.q.shape[1]))
