@@ -58,7 +58,7 @@ def is_for_human(names: set[str], subject: Subject) -> bool:
 
 
 def retarget(columns: dict[str, np.ndarray], table: Table, subject: Subject) -> Table:
-    """The same motion in the human's coordinates."""
+    """The same motion in the human's coordinates; `columns` are in radians and metres."""
     n = len(table)
     zero = np.zeros(n)
     tilt, list_, turn, x, y, z = (columns.get(name, zero) for name in PELVIS)
