@@ -27,10 +27,7 @@ class Flight:
 def find_flights(
     time: np.ndarray, loads: FootLoads, height: np.ndarray, up: np.ndarray, threshold: float
 ) -> list[Flight]:
-    """The whole flights: all feet are known, and none bears more than `threshold`.
-
-    A foot stands while its load is above `threshold` [N].
-    """
+    """The whole flights: all feet are known, and none bears more than `threshold` [N]."""
     if not loads.feet:
         return []
     load = (loads.force @ up).max(axis=1)  # nan where a foot is not known

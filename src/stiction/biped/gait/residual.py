@@ -6,7 +6,6 @@ moments below 1 % of the height of the centre of mass times that force (root mea
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -34,10 +33,6 @@ class ResidualReport:
     moment_peak: float
     usable: bool
     sentence: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return dict(vars(self))
 
 
 def report_residual(
