@@ -15,7 +15,8 @@ from scipy.spatial.transform import Rotation
 from stiction._base.errors import InputError
 from stiction.identify.contact.geometry import skew
 from stiction.identify.kinds.contact_setup import ContactSetup
-from stiction.identify.recording import Recording, interpolate
+from stiction.identify.recording import Recording
+from stiction.tables import interpolate
 from stiction.tables.units import SI
 
 _BETTER = 0.5  # of the misfit as read: less, and the suspicion explains the log

@@ -38,13 +38,6 @@ class Recording:
     acceleration: Float[np.ndarray, "n 6"] | None = None
 
 
-def interpolate(
-    time: Float[np.ndarray, " k"], at: Float[np.ndarray, " n"], values: Float[np.ndarray, "n c"]
-) -> Float[np.ndarray, "k c"]:
-    """Columns linearly between their samples."""
-    return np.stack([np.interp(time, at, column) for column in values.T], axis=1)
-
-
 def read_recording(log: str | Path, setup: ContactSetup) -> Recording:
     """One test from a file, or from a directory with one file for poses and one for wrenches."""
     log = Path(log)

@@ -6,7 +6,7 @@ with `Table.by_time` (SI units, one time for all columns) and `make_even` (equal
 """
 
 from stiction.tables.c3d import has_plates, read_c3d_events, read_c3d_plates
-from stiction.tables.even import intervals, make_even
+from stiction.tables.even import interpolate, intervals, make_even
 from stiction.tables.read import MARKERS, SUFFIXES, read_table
 from stiction.tables.table import Table, is_number, to_number
 from stiction.tables.text import read_lines
@@ -19,6 +19,7 @@ __all__ = [
     "Table",
     "Units",
     "has_plates",
+    "interpolate",
     "intervals",
     "is_number",
     "make_even",

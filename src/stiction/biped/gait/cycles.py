@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stiction.biped.gait.events import GaitStride
+from stiction.tables import interpolate
 
 PERCENT = np.arange(101.0)
 
@@ -43,7 +44,7 @@ def make_cycles(
     for name, x in series.items():
         flat = x.reshape(len(x), -1)
         at = [s.start + (s.end - s.start) * PERCENT / 100 for s in own]
-        cut = [np.stack([np.interp(t, time, c) for c in flat.T], axis=1) for t in at]
+        cut = [interpolate(t, time, flat) for t in at]
         shape = (len(own), len(PERCENT), *x.shape[1:])
         values[name] = np.array(cut).reshape(shape)
     return Cycles(foot, own, values)

@@ -14,7 +14,7 @@ import numpy as np
 
 from stiction.biped.axes import Axes
 from stiction.biped.gait.dynamics import FootLoads
-from stiction.tables import intervals
+from stiction.tables import interpolate, intervals
 
 _PAUSE, _SHORT = 0.04, 0.08  # s
 
@@ -151,17 +151,14 @@ def spatiotemporal(
         row["double support [%]"] = double / duration * 100
         other = [f for f in heels if f != s.foot]
         if len(other) == 1:
-            apart = _at(s.start, time, heels[s.foot]) - _at(s.start, time, heels[other[0]])
+            own, its = (interpolate(s.start, time, heels[f]) for f in (s.foot, other[0]))
+            apart = own - its
             row["step length [m]"] = float(apart @ axes.forward)
             row["step width [m]"] = float(abs(apart @ axes.left))
         if np.isfinite(s.opposite_strike):
             row["step time [s]"] = s.end - s.opposite_strike
         rows.append(row)
     return rows
-
-
-def _at(when: float, time: np.ndarray, values: np.ndarray) -> np.ndarray:
-    return np.array([np.interp(when, time, column) for column in values.T])
 
 
 def summarize_strides(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from stiction._base.errors import InputError
 from stiction.biped.axes import axes_that_turn
 from stiction.biped.grf.plates import ForcePlate, ForcePlates
 from stiction.biped.grf.reactions import GroundReactions
-from stiction.tables import intervals
+from stiction.tables import interpolate, intervals
 
 TOUCHED = 20.0  # N: more than a plate's noise
 _FAR = 0.3  # m; a centre of pressure so far from every foot belongs to another frame
@@ -108,10 +108,7 @@ def _averaged(time: np.ndarray, values: np.ndarray, at: np.ndarray, period: floa
     steps = np.diff(time)[:, None] * (values[1:] + values[:-1]) / 2
     integral = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(steps, axis=0)])
     ends = [np.clip(at + side * period / 2, time[0], time[-1]) for side in (-1, 1)]
-    low, high = (
-        np.stack([np.interp(e, time, integral[:, k]) for k in range(values.shape[1])], axis=1)
-        for e in ends
-    )
+    low, high = (interpolate(e, time, integral) for e in ends)
     return (high - low) / (ends[1] - ends[0])[:, None]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from stiction._base.errors import InputError
 from stiction.biped.axes import Axes
 from stiction.biped.grf.momentum import TotalReaction
-from stiction.biped.grf.split import SLACK, Split, split_reaction, split_shares
+from stiction.biped.grf.split import SLACK, Split, cross_matrix, split_reaction, split_shares
 from stiction.biped.grf.touch import FootTouch, Ground, nearest
 from stiction.biped.grf.transition import inside_cones, smooth_transition
 
@@ -261,9 +261,7 @@ def _determined(f, r, feet, to_contact) -> np.ndarray:
     if not several.any():
         return fixed
     r, mask = r[several], loaded[several].astype(float)
-    x, y, z = r[..., 0], r[..., 1], r[..., 2]
-    o = np.zeros_like(x)
-    turn = np.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape(-1, k, 3, 3)
+    turn = cross_matrix(r)
     unit = np.broadcast_to(np.eye(3), turn.shape)
     A = np.concatenate([unit, turn], axis=2) * mask[..., None, None]
     A = np.moveaxis(A, 1, 2).reshape(len(r), 6, 3 * k)

@@ -85,9 +85,9 @@ def split_reaction(
     slack = np.full(3, SLACK) if slack is None else slack
     # Rows of A_i: the force itself, its moment r × f, and its moment about the pivot by feet.
     unit = np.broadcast_to(np.eye(3), (*points.shape, 3))
-    rows, soft = [unit, _cross_matrix(points)], [np.zeros(3), slack]
+    rows, soft = [unit, cross_matrix(points)], [np.zeros(3), slack]
     if pivot is not None and feet is not None:
-        about = _cross_matrix(points - pivot[..., None, :])[..., None, :, :]
+        about = cross_matrix(points - pivot[..., None, :])[..., None, :, :]
         turned = feet[:, :, None, None] * about
         rows.append(turned.reshape(*points.shape[:-1], -1, 3))
         # What is not known of the total moment is not known of a foot's either.
@@ -129,7 +129,7 @@ def split_shares(
     by_foot = np.broadcast_to(by_foot, (*points.shape[:-1], *by_foot.shape[1:]))
     flat = forces.reshape(*forces.shape[:-2], -1)
     soft = np.concatenate([np.zeros(flat.shape[-1]), slack])
-    A = np.concatenate([by_foot, _cross_matrix(points)], axis=-2)
+    A = np.concatenate([by_foot, cross_matrix(points)], axis=-2)
     b = np.concatenate([flat, moment], axis=-1)
     return _solved(A, b, soft, nearness, mu, points, moment, (forces, feet))
 
@@ -258,7 +258,7 @@ def _minimum(problem: _Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y, size, steps
 
 
-def _cross_matrix(r: np.ndarray) -> np.ndarray:
+def cross_matrix(r: np.ndarray) -> np.ndarray:
     """[r]ₓ, with [r]ₓ f = r × f."""
     x, y, z = r[..., 0], r[..., 1], r[..., 2]
     o = np.zeros_like(x)

@@ -21,7 +21,8 @@ from stiction.identify.fit.nuisances import Nuisances, calibration_of
 from stiction.identify.path.motion import ExactPath, SmoothPath
 from stiction.identify.path.noise import Noise
 from stiction.identify.path.segments import Track, WrenchSamples
-from stiction.identify.recording import Recording, interpolate
+from stiction.identify.recording import Recording
+from stiction.tables import interpolate
 
 _MARGIN = 3.0  # standard deviations within which a sample is in doubt
 _LEAST_SLIDING = 10, 0.1  # samples, and part of those in contact, that must slide surely

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stiction.tables import interpolate
+
 # Azimuth and elevation of the camera as seen from what it looks at [rad]; -pi/2 is from the right
 # of something that faces x.
 VIEWS = {
@@ -100,10 +102,10 @@ def _smooth(time: np.ndarray, path: np.ndarray) -> np.ndarray:
         return path
     width = 10  # points of an even grid each side
     grid = np.linspace(time[0], time[-1], 1 + int(2 * width * (time[-1] - time[0]) / SMOOTHING))
-    even = np.stack([np.interp(grid, time, column) for column in path.T], axis=1)
+    even = interpolate(grid, time, path)
     # Mirrored through its ends, so that the mean follows the path out to them.
     before = 2 * even[0] - even[width:0:-1]
     after = 2 * even[-1] - even[-2 : -width - 2 : -1]
     sums = np.cumsum(np.concatenate([np.zeros((1, 3)), before, even, after]), axis=0)
     mean = (sums[2 * width + 1 :] - sums[: -2 * width - 1]) / (2 * width + 1)
-    return np.stack([np.interp(time, grid, column) for column in mean.T], axis=1)
+    return interpolate(time, grid, mean)
