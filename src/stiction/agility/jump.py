@@ -81,8 +81,7 @@ class JumpControl(AbstractSwitchingControl):
         s = jnp.minimum(jnp.maximum(size, jnp.max(low)), jnp.min(high))
         effort = jnp.clip(slope * s + offset, maps.lower, maps.upper)
         a = self.stance.mechanism.actuators
-        bias = a.bias[:, 0] + a.bias[:, 1] * (a.length_of_q @ q) + a.bias[:, 2] * (a.moment @ v)
-        return (effort - bias) / a.gain
+        return (effort - a.offset(q, v)) / a.gain
 
     def guards(self, t: Scalar, q: Array, v: Array, modes: Array, memory: Array) -> Array:
         """One, which falls to zero when the phase ends."""
@@ -136,9 +135,8 @@ class JumpOutcome(NamedTuple):
     left: np.ndarray  # whether the feet came away from the ground
     stance_duration: np.ndarray  # from the start to the last touch before that [s], or nan
     rise: np.ndarray  # of the point, above its start [m]
-    take_off: (
-        np.ndarray
-    )  # velocity of the centre of mass at the end of the push, by the flight [m/s]
+    # velocity of the centre of mass at the end of the push, by the flight [m/s]
+    take_off: np.ndarray
     off_course: np.ndarray  # angle between that and the direction [rad]
     sideways: np.ndarray  # of the point at its highest: away from the plane of the direction [m]
     slips: np.ndarray  # times that a foot began to slip before it left

@@ -135,8 +135,7 @@ class TrackingControl(eqx.Module):
         del modes
         a = self.mechanism.actuators
         effort = a.moment @ self.joint_forces(t, q, v) / jnp.sum(a.moment**2, axis=1)
-        bias = a.bias[:, 0] + a.bias[:, 1] * (a.length_of_q @ q) + a.bias[:, 2] * (a.moment @ v)
-        return (effort - bias) / a.gain
+        return (effort - a.offset(q, v)) / a.gain
 
     def wanted(
         self, t: Scalar, q: Float[Array, "nq"], v: Float[Array, "nv"]

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array, Float, Matrix3, Vector3
+from stiction._base.spatial import CORNERS
 
 # A cylinder's rim meets a plate parallel to it everywhere at once; below this sine of the angle
 # between axis and normal the point slides to the rim's centre, so that it stays a smooth function.
@@ -118,9 +119,8 @@ Body = tuple[AbstractShape, ...]
 
 def box(half_size: Float[np.ndarray, "3"], center: Float[np.ndarray, "3"] | None = None) -> Corners:
     """A box with edges along the body's axes, half lengths in [m]."""
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     middle = np.zeros(3) if center is None else np.asarray(center, dtype=float)
-    return Corners(jnp.asarray(middle + signs * np.asarray(half_size, dtype=float)))
+    return Corners(jnp.asarray(middle + CORNERS * np.asarray(half_size, dtype=float)))
 
 
 def convex_mesh(vertices: Float[np.ndarray, "n 3"]) -> Corners:
