@@ -40,21 +40,13 @@ _TOUCHES = 1e-7  # the push begins again this little above the ground [m]
 
 
 class JumpControl(AbstractSwitchingControl):
-    """Pushes a point towards a goal while the stance contacts touch.
+    """Pushes a point towards a goal while the stance contacts touch."""
 
-    Attributes:
-        stance: What stands, on what, and the point that is moved. All contacts push together.
-        goal: Where the point is drawn to [m].
-        frequency: ω, how hard: the acceleration asked for is ω² times the distance [rad/s].
-        lifted: Height of the lowest contact at which the push ends [m].
-        away: Height at which the mechanism counts as flying [m].
-    """
-
-    stance: Stance
-    goal: Float[Array, "3"]
-    frequency: Scalar
-    lifted: Scalar
-    away: Scalar
+    stance: Stance  # what stands, on what, and the point that is moved. All contacts push together.
+    goal: Float[Array, "3"]  # where the point is drawn to [m]
+    frequency: Scalar  # ω, how hard: the acceleration asked for is ω² times the distance [rad/s]
+    lifted: Scalar  # height of the lowest contact at which the push ends [m]
+    away: Scalar  # height at which the mechanism counts as flying [m]
 
     def memory(self) -> Int[Array, ""]:
         """It begins with a push."""

@@ -100,28 +100,17 @@ class _Body(NamedTuple):
 
 
 class TrackingControl(eqx.Module):
-    """Joints follow a reference; see the head of this file.
+    """Joints follow a reference; see the head of this file."""
 
-    Attributes:
-        mechanism: What moves.
-        contacts: What may touch; None in free motion.
-        mu: Friction that the control counts on, of each contact.
-        reference: Where hinges and slides should be, or the whole body.
-        frequency: ω [rad/s].
-        damping: ζ; 1 for an error that dies without swinging.
-        balance: ω_b of the centre of mass over the feet [rad/s]; 0 for none.
-        free: Freedoms without an actuator.
-        platform: The body that carries, if it is one of its own.
-    """
-
-    mechanism: Mechanism
-    contacts: Contacts | None
-    mu: Float[Array, "n"]
-    reference: Reference | Way
-    frequency: Scalar
-    damping: Scalar
-    balance: Scalar
-    free: tuple[int, ...] = eqx.field(init=False, static=True)
+    mechanism: Mechanism  # what moves
+    contacts: Contacts | None  # what may touch; None in free motion
+    mu: Float[Array, "n"]  # friction that the control counts on, of each contact
+    reference: Reference | Way  # where hinges and slides should be, or the whole body
+    frequency: Scalar  # ω [rad/s]
+    damping: Scalar  # ζ; 1 for an error that dies without swinging
+    balance: Scalar  # ω_b of the centre of mass over the feet [rad/s]; 0 for none
+    free: tuple[int, ...] = eqx.field(init=False, static=True)  # freedoms without an actuator
+    # the body that carries, if it is one of its own
     platform: tuple[int, ...] = eqx.field(init=False, static=True)
 
     def __post_init__(self):

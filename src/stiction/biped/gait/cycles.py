@@ -12,16 +12,11 @@ PERCENT = np.arange(101.0)
 
 @dataclass(frozen=True)
 class Cycles:
-    """Series of one foot's strides.
+    """Series of one foot's strides."""
 
-    Attributes:
-        foot: Whose strides.
-        strides: From when to when.
-        values: name -> values by stride and per cent, shape (n_strides, 101, …).
-    """
-
-    foot: str
-    strides: tuple[GaitStride, ...]
+    foot: str  # whose strides
+    strides: tuple[GaitStride, ...]  # from when to when
+    # name -> values by stride and per cent, shape (n_strides, 101, …)
     values: dict[str, np.ndarray]
 
     def mean(self, name: str) -> np.ndarray:

@@ -21,17 +21,11 @@ _PAUSE, _SHORT = 0.04, 0.08  # s
 
 @dataclass(frozen=True)
 class FootStance:
-    """One foot on the ground.
+    """One foot on the ground."""
 
-    Attributes:
-        foot: Which.
-        strike: When it landed [s]; nan where the record begins in the stance, or knows not.
-        off: When it left [s]; nan where the record ends in the stance, or knows not.
-    """
-
-    foot: str
-    strike: float
-    off: float
+    foot: str  # which
+    strike: float  # when it landed [s]; nan where the record begins in the stance, or knows not
+    off: float  # when it left [s]; nan where the record ends in the stance, or knows not
 
 
 def find_stances(time: np.ndarray, loads: FootLoads, up: np.ndarray, threshold: float):
@@ -68,23 +62,14 @@ def crossing(time: np.ndarray, load: np.ndarray, k: int, level: float) -> float:
 
 @dataclass(frozen=True)
 class GaitStride:
-    """From one strike of a foot to its next.
+    """From one strike of a foot to its next."""
 
-    Attributes:
-        foot: Whose.
-        start: First strike [s].
-        end: Next strike [s].
-        off: When the foot left between them [s].
-        opposite_off: When the other foot left after `start` [s]; nan in a run, or if not seen.
-        opposite_strike: When the other foot landed [s]; nan if not seen.
-    """
-
-    foot: str
-    start: float
-    end: float
-    off: float
-    opposite_off: float
-    opposite_strike: float
+    foot: str  # whose
+    start: float  # first strike [s]
+    end: float  # next strike [s]
+    off: float  # when the foot left between them [s]
+    opposite_off: float  # when the other foot left after `start` [s]; nan in a run, or if not seen
+    opposite_strike: float  # when the other foot landed [s]; nan if not seen
 
 
 def find_strides(stances: list[FootStance], feet: tuple[str, ...]) -> list[GaitStride]:

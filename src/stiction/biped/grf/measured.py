@@ -18,30 +18,19 @@ _SLOW = 1.5  # frames; a larger lag is worth a note
 
 @dataclass(frozen=True)
 class Measured:
-    """What plates measured, on the frames of a motion.
+    """What plates measured, on the frames of a motion."""
 
-    Attributes:
-        time: Time of the frames that both cover [s].
-        frames: Which frames of the motion these are.
-        total: Force [N].
-        feet: Force of each foot [N], shape (n, n_feet, 3).
-        pressure: Centre of pressure of each foot [m], nan where not loaded or not known.
-        free_moment: About the vertical through it [N·m], shape (n, n_feet).
-        known: Whether a foot's force was measured: it may have stepped beside the plates, or both
-            feet on one.
-        complete: Whether all of the total was measured.
-        notes: What was found.
-    """
-
-    time: np.ndarray
-    frames: slice
-    total: np.ndarray
-    feet: np.ndarray
-    pressure: np.ndarray
-    free_moment: np.ndarray
+    time: np.ndarray  # time of the frames that both cover [s]
+    frames: slice  # which frames of the motion these are
+    total: np.ndarray  # force [N]
+    feet: np.ndarray  # force of each foot [N], shape (n, n_feet, 3)
+    pressure: np.ndarray  # centre of pressure of each foot [m], nan where not loaded or not known
+    free_moment: np.ndarray  # about the vertical through it [N·m], shape (n, n_feet)
+    # whether a foot's force was measured: it may have stepped beside the plates, or both feet on
+    # one
     known: np.ndarray
-    complete: np.ndarray
-    notes: tuple[str, ...]
+    complete: np.ndarray  # whether all of the total was measured
+    notes: tuple[str, ...]  # what was found
 
 
 def measured_on_frames(plates: ForcePlates, reactions: GroundReactions) -> Measured:

@@ -23,31 +23,19 @@ _UNKNOWN = 1e6  # m²: the slack of a moment that is not known
 
 @dataclass(frozen=True)
 class Shares:
-    """How the total reaction is shared. Forces act on the subject, in world axes.
+    """How the total reaction is shared. Forces act on the subject, in world axes."""
 
-    Attributes:
-        point_force: At the points of the soles [N], shape (n, n_points, 3).
-        foot_force: Force of each foot [N], shape (n, n_feet, 3).
-        pressure: Centre of pressure of each foot [m], nan while it bears nothing.
-        free_moment: About the vertical through it [N·m].
-        down: Whether each foot bears load.
-        determined: Whether mechanics alone fixes the feet's forces, along world axes, by frame.
-        moment_error: Moment of the points' forces less that asked for [N·m].
-        needed_friction: The least coefficient that carries the total force.
-        pivot_height: Height of the pivot above the centre of mass [m]; nan where none was used.
-        notes: What is odd about them.
-    """
-
-    point_force: np.ndarray
-    foot_force: np.ndarray
-    pressure: np.ndarray
-    free_moment: np.ndarray
-    down: np.ndarray
+    point_force: np.ndarray  # at the points of the soles [N], shape (n, n_points, 3)
+    foot_force: np.ndarray  # force of each foot [N], shape (n, n_feet, 3)
+    pressure: np.ndarray  # centre of pressure of each foot [m], nan while it bears nothing
+    free_moment: np.ndarray  # about the vertical through it [N·m]
+    down: np.ndarray  # whether each foot bears load
+    # whether mechanics alone fixes the feet's forces, along world axes, by frame
     determined: np.ndarray
-    moment_error: np.ndarray
-    needed_friction: np.ndarray
-    pivot_height: float
-    notes: tuple[str, ...]
+    moment_error: np.ndarray  # moment of the points' forces less that asked for [N·m]
+    needed_friction: np.ndarray  # the least coefficient that carries the total force
+    pivot_height: float  # height of the pivot above the centre of mass [m]; nan where none was used
+    notes: tuple[str, ...]  # what is odd about them
 
 
 class Frames(NamedTuple):

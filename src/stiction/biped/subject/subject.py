@@ -81,31 +81,20 @@ NO_POINTS = Points((), np.zeros(0, int), np.zeros((0, 3)), np.zeros(0))
 
 @dataclass(frozen=True)
 class Subject:
-    """A person or a robot on its feet.
+    """A person or a robot on its feet."""
 
-    Attributes:
-        name: Name of the model.
-        bodies: Poses and inertia, the part that computations need.
-        coordinates: The entries of q.
-        body_names: One each; the world or ground first.
-        parents: The body that carries each; the world's is itself.
-        joints: Where the joint that carries each body is, in the body's frame [m].
-        base: The coordinates of the floating base, without which nothing can be said.
-        markers: What motion capture sees; none where the model has none.
-        soles: What may touch the ground; none where nothing is known.
-        notes: What was left out or decided in reading the model.
-    """
-
-    name: str
-    bodies: SubjectBodies
-    coordinates: tuple[Coordinate, ...]
-    body_names: tuple[str, ...]
-    parents: tuple[int, ...]
+    name: str  # name of the model
+    bodies: SubjectBodies  # poses and inertia, the part that computations need
+    coordinates: tuple[Coordinate, ...]  # the entries of q
+    body_names: tuple[str, ...]  # one each; the world or ground first
+    parents: tuple[int, ...]  # the body that carries each; the world's is itself
+    # where the joint that carries each body is, in the body's frame [m]
     joints: Float[np.ndarray, "n_bodies 3"]
+    # the coordinates of the floating base, without which nothing can be said
     base: tuple[str, ...] = ()
-    markers: Points = NO_POINTS
-    soles: Points = NO_POINTS
-    notes: tuple[str, ...] = ()
+    markers: Points = NO_POINTS  # what motion capture sees; none where the model has none
+    soles: Points = NO_POINTS  # what may touch the ground; none where nothing is known
+    notes: tuple[str, ...] = ()  # what was left out or decided in reading the model
 
     @property
     def mass(self) -> float:

@@ -55,21 +55,13 @@ class Replay:
 
 @dataclass(frozen=True)
 class Export:
-    """An identification in an engine's words.
+    """An identification in an engine's words."""
 
-    Attributes:
-        engine: Its name.
-        surfaces: By name (of the material, where surfaces share one).
-        text: What to paste, for all surfaces.
-        replay: The log with the engine's contact.
-        missing: What the engine cannot express at all.
-    """
-
-    engine: str
-    surfaces: Mapping[str, ExportedSurface]
-    text: str
-    replay: Replay
-    missing: tuple[str, ...] = ()
+    engine: str  # its name
+    surfaces: Mapping[str, ExportedSurface]  # by name (of the material, where surfaces share one)
+    text: str  # what to paste, for all surfaces
+    replay: Replay  # the log with the engine's contact
+    missing: tuple[str, ...] = ()  # what the engine cannot express at all
 
     @property
     def limits(self) -> list[str]:

@@ -25,23 +25,14 @@ RANK = 1e-11
 
 @dataclass(frozen=True)
 class LeastSquaresFit:
-    """A least-squares fit of rows that are in units of their noise.
+    """A least-squares fit of rows that are in units of their noise."""
 
-    Attributes:
-        x: Estimate.
-        root: Upper triangular R, with Rᵀ R the information.
-        rhs: Qᵀ b, so that R x = rhs where x is not bounded.
-        squares: Sum of the squared residuals (of their losses, if robust).
-        rows: How many.
-        blind: Directions in which the rows say nothing, one a column.
-    """
-
-    x: Float[np.ndarray, " n"]
-    root: Float[np.ndarray, "n n"]
-    rhs: Float[np.ndarray, " n"]
-    squares: float
-    rows: int
-    blind: Float[np.ndarray, "n j"]
+    x: Float[np.ndarray, " n"]  # estimate
+    root: Float[np.ndarray, "n n"]  # upper triangular R, with Rᵀ R the information
+    rhs: Float[np.ndarray, " n"]  # Qᵀ b, so that R x = rhs where x is not bounded
+    squares: float  # sum of the squared residuals (of their losses, if robust)
+    rows: int  # how many
+    blind: Float[np.ndarray, "n j"]  # directions in which the rows say nothing, one a column
 
 
 def solve(
