@@ -68,4 +68,4 @@ def _add(body, name: str, **shape) -> None:
 
 def quat_of(R: np.ndarray) -> np.ndarray:
     """As MuJoCo has rotations: w, x, y, z."""
-    return Rotation.from_matrix(R).asquat_of(scalar_first=True)
+    return Rotation.from_matrix(R).as_quat(scalar_first=True)
