@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MOST_FAILURES = 100  # in the table; the results have the messages of all
 _MOST_BASINS = 8  # with a colour of their own
 _BINS = 40
+_LONGEST = 44  # letters of a basin's name in a legend
 _NOTHING = 1e-7  # of the largest value of an outcome: the usual tolerance of runs is 1e-8
 
 
@@ -255,8 +256,8 @@ def _states(rows: list[dict]) -> dict[int, tuple[str, int]]:
     return found
 
 
-def _cut(words: str, most: int = 44) -> str:
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
 def _histogram(outcome: Any) -> Chart:
