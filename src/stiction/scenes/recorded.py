@@ -109,10 +109,6 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
     if "event" in data.sizes:
         log = _log(EventLog, {str(k)[len(_LOG) :]: v.values for k, v in data.items()
                                if str(k).startswith(_LOG)})  # fmt: skip
-    compliance = None
-    if "contact_depth" in data:
-        parts = {f.name: data[f"contact_{f.name}"].values for f in dataclasses.fields(Compliance)}
-        compliance = unchecked(Compliance, **parts)
     contacts = scene.contacts
     if isinstance(contacts, WorldContacts) and "contact_touch" in data:
         contacts = dataclasses.replace(
@@ -121,10 +117,6 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
             touches=tuple(Touch(*row) for row in data["contact_touch"].values.tolist()),
             couples=tuple(map(tuple, data["contact_bodies"].values.tolist())),
         )
-    places = None
-    if "world_point" in data:
-        parts = {f.name: data[f"world_{f.name}"].values for f in dataclasses.fields(ContactPlaces)}
-        places = unchecked(ContactPlaces, **parts)
     signals = None
     if "control" in data:
         nothing = np.zeros((n, 0))
@@ -143,12 +135,18 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
         steps=np.asarray(data.attrs["steps"]),
         result=results[int(data.attrs["result_number"])],
         residual=data["contact_residual"].values if "contact_residual" in data else None,
-        compliance=compliance,
+        compliance=_part(Compliance, data, "contact") if "contact_depth" in data else None,
         acceleration=data["acceleration"].values if "acceleration" in data else None,
-        places=places,
+        places=_part(ContactPlaces, data, "world") if "world_point" in data else None,
         signals=signals,
         origin=Origin(scene.mechanism, contacts, scene.law, scene.control, scene, None, ()),
     )
+
+
+def _part(kind: type, data: "xr.Dataset", head: str) -> Any:
+    """A module of arrays, each from the variable with its name after `head`."""
+    fields = (f.name for f in dataclasses.fields(kind))
+    return unchecked(kind, **{name: data[f"{head}_{name}"].values for name in fields})
 
 
 def _log(kind: type, values: dict[str, np.ndarray]) -> Any:
