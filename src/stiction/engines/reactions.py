@@ -28,32 +28,21 @@ PHASES = ("approach", "impact", "contact")
 
 @dataclass(frozen=True)
 class Reactions:
-    """Of every body that touches the ground.
+    """Of every body that touches the ground."""
 
-    Attributes:
-        bodies: Their names.
-        time: Of each sample [s].
-        force: Without impacts, in world axes [N]. Shape (n, n_bodies, 3).
-        mean: Over `WINDOW` around each sample, impacts included [N]. Shape (n, n_bodies, 3).
-        phase: `APPROACH`, `IMPACT` (one falls between this sample and the next) or `CONTACT`. Shape
-            (n, n_bodies).
-        impact_time: Of each impact [s].
-        impulse: Of each impact [N·s]. Shape (n_impacts, n_bodies, 3).
-        center: Centre of mass [m]. Shape (n, 3).
-        momentum: Of everything [N·s]. Shape (n, 3).
-        weight: As a force [N]. Shape (3,).
-    """
-
-    bodies: tuple[str, ...]
-    time: np.ndarray
-    force: np.ndarray
+    bodies: tuple[str, ...]  # their names
+    time: np.ndarray  # of each sample [s]
+    force: np.ndarray  # without impacts, in world axes [N]. Shape (n, n_bodies, 3).
+    # over `WINDOW` around each sample, impacts included [N]. Shape (n, n_bodies, 3).
     mean: np.ndarray
+    # `APPROACH`, `IMPACT` (one falls between this sample and the next) or `CONTACT`. Shape (n,
+    # n_bodies).
     phase: np.ndarray
-    impact_time: np.ndarray
-    impulse: np.ndarray
-    center: np.ndarray
-    momentum: np.ndarray
-    weight: np.ndarray
+    impact_time: np.ndarray  # of each impact [s]
+    impulse: np.ndarray  # of each impact [N·s]. Shape (n_impacts, n_bodies, 3).
+    center: np.ndarray  # centre of mass [m]. Shape (n, 3).
+    momentum: np.ndarray  # of everything [N·s]. Shape (n, 3).
+    weight: np.ndarray  # as a force [N]. Shape (3,).
 
     @property
     def up(self) -> np.ndarray:

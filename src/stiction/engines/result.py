@@ -80,23 +80,16 @@ class Origin:
 
     Two are equal if everything in them is the same object, arrays included. Arrays that JAX is
     tracing are left out (None).
-
-    Attributes:
-        mechanism: What moved.
-        contacts: What might touch; None in free motion.
-        law: What contacts did.
-        control: What the actuators were told.
-        scene: The scene that was run, if it was one.
-        notes: What more is known about events, by their index, if somebody asks.
-        penetrations: Where bodies went through each other, if that was looked for.
     """
 
-    mechanism: Mechanism
-    contacts: Contacts | WorldContacts | None = None
-    law: Any = None
-    control: Any = None
-    scene: Any = None
+    mechanism: Mechanism  # what moved
+    contacts: Contacts | WorldContacts | None = None  # what might touch; None in free motion
+    law: Any = None  # what contacts did
+    control: Any = None  # what the actuators were told
+    scene: Any = None  # the scene that was run, if it was one
+    # what more is known about events, by their index, if somebody asks
     notes: Callable[[], dict[int, str]] | None = None
+    # where bodies went through each other, if that was looked for
     penetrations: tuple[Penetration, ...] = ()
 
     def known(self) -> "Origin":

@@ -168,11 +168,7 @@ def run_page(
 ) -> Report:
     """The page of a run.
 
-    Args:
-        run: The run, of a scene.
-        summary: Of `summarize_run`, if that is known.
-        charts: Of `run_charts`, if they are known.
-        picture: A file to show below the numbers.
+    Summary and charts are made where they are not given; `picture` is a file to show.
     """
     summary = summarize_run(run) if summary is None else summary
     report = Report(run.scene.scenario.title or run.mechanism.name)
@@ -211,14 +207,7 @@ def run_charts(
     path: RunPath,
     carried: Reactions | None = None,
 ) -> Charts:
-    """What there is to see of a run against time, with captions.
-
-    Args:
-        run: The run.
-        events: Its events.
-        path: Its way through them.
-        carried: What the ground does to its bodies.
-    """
+    """What there is to see of a run against time, with captions."""
     found = {
         "coordinates": (coordinate_chart(run, path), "Coordinates"),
         "speeds": (speed_chart(run, path), "Speeds, with their jumps"),
