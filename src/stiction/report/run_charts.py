@@ -128,9 +128,7 @@ def _hits(run: Trajectory) -> np.ndarray:
 def contact_chart(run: Trajectory, contacts: list[int] | None = None) -> Chart:
     """Normal and tangential force of each contact, the friction they use, and their modes.
 
-    Args:
-        run: The run.
-        contacts: Which ones; by default the first of those that touch.
+    Of those that touch the first, if none are named.
     """
     chosen = touched(run)[:MAX_CONTACTS] if contacts is None else contacts
     names = [run.contact_names[i] for i in chosen]

@@ -13,21 +13,13 @@ _SAME = 1e-12  # s: a sample as near as this to an event is the event
 
 
 class RunPath(NamedTuple):
-    """States in order of time. An event is there twice: before and after what happened.
+    """States in order of time. An event is there twice: before and after what happened."""
 
-    Attributes:
-        time: [s].
-        q: Configurations.
-        v: Velocities.
-        sample: The last sample at or before each.
-        event: The event that each is, or -1.
-    """
-
-    time: Float[np.ndarray, "n"]
-    q: Float[np.ndarray, "n nq"]
-    v: Float[np.ndarray, "n nv"]
-    sample: Int[np.ndarray, "n"]
-    event: Int[np.ndarray, "n"]
+    time: Float[np.ndarray, "n"]  # [s]
+    q: Float[np.ndarray, "n nq"]  # configurations
+    v: Float[np.ndarray, "n nv"]  # velocities
+    sample: Int[np.ndarray, "n"]  # the last sample at or before each
+    event: Int[np.ndarray, "n"]  # the event that each is, or -1
 
     def index(self, t: float) -> int:
         """The last state at or before a time."""

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.colors import to_rgba
 from scipy.spatial import ConvexHull, QhullError
 
+from stiction._base.spatial import CORNERS
 from stiction.engines import poses_at
 from stiction.mechanism import GREY, Mechanism
 from stiction.report.figures import COLORS, new_figure
@@ -127,8 +128,7 @@ def _surface(kind: str, size: np.ndarray) -> np.ndarray | None:
         rim = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
         return (size[0] * (_ball() if kind == "capsule" else rim) + ends).reshape(-1, 3)
     if kind == "box":
-        corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return size * corners
+        return size * CORNERS
     return None
 
 
