@@ -128,7 +128,7 @@ def bounces(A: float, f: float, e: float, phase: float, v: float, count: int):
         s = step
         while gap(s) > 0:
             s += step
-        s = brentq(gap, max(s - step, 1e-9), s, xtol=1e-15, rtol=1e-14)
+        s = float(brentq(gap, max(s - step, 1e-9), s, xtol=1e-15))  # pyright: ignore[reportArgumentType]
         t += s
         speed = A * omega * np.cos(omega * t + phase)
         v = speed - e * (v - G * s - speed)
