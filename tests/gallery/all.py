@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
-from . import collisions, sameness, springs, surfaces
+from . import bodies, collisions, oscillators, sameness, springs, surfaces
 from .case import Case, error_of
 
 CASES: list[Case] = [
-    case for part in (collisions, surfaces, sameness, springs) for case in part.cases()
+    case
+    for part in (collisions, surfaces, sameness, springs, oscillators, bodies)
+    for case in part.cases()
 ]
 
 

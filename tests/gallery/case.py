@@ -42,6 +42,7 @@ class Case:
         claims: Who claims it.
         restitution: e of every contact.
         mu: Friction of every contact.
+        mu_static: Of those that stick, if it is another.
         step_error: How far fixed steps may be off, part of the answer: they are of first order
             across impacts and where sliding ends; rounding elsewhere.
         error: How far all others may be off.
@@ -63,6 +64,7 @@ class Case:
     claims: tuple[str, ...] = RIGID
     restitution: float = 0.0
     mu: float = 0.0
+    mu_static: float | None = None
     step_error: float = 1e-8
     error: float = 1e-7
     law: Compliant | None = None
@@ -85,7 +87,8 @@ def load(model: str):
 
 def law_of(case: Case, engine: str) -> Hybrid | Stepping | Compliant:
     """The law of contact of an engine."""
-    rub = {"mu_static": case.mu, "mu_dynamic": case.mu}
+    static = case.mu if case.mu_static is None else case.mu_static
+    rub = {"mu_static": static, "mu_dynamic": case.mu}
     if engine in STEPS:
         solver = "lcp" if engine == "stepping-lcp" else "newton"
         return Stepping(dt=case.step, restitution=case.restitution, solver=solver, **rub)

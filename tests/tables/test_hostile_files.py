@@ -10,6 +10,7 @@ import pytest
 from stiction import InputError
 from stiction._base.files import read_fields
 from stiction.biped import read_osim, read_plates
+from stiction.mechanism.load import parse_model
 from stiction.tables import Table, make_even, read_table
 
 SECONDS = 2.0  # the promise of the threat page for any one file
@@ -140,6 +141,24 @@ def test_hostile_files_are_read_or_refused_in_one_line_at_once(case, tmp_path):
     assert refusal is not None or content is not None
     assert "\n" not in (refusal or "")
     assert time.monotonic() - begin < SECONDS
+
+
+def test_a_model_that_says_it_is_not_in_utf_8_is_refused(tmp_path):
+    """MuJoCo reads UTF-8 whatever it says; another encoding of the same bytes is as good."""
+    body = "<body name='{}'><freejoint/><geom size='1'/></body>"
+    body = f"<mujoco><worldbody>{body}</worldbody></mujoco>"
+    path = tmp_path / "a.xml"
+    for said, name, fits in (
+        ("UTF-8", "ä", True), ("us-ascii", "a", True), ("ISO-8859-1", "a", True),
+        ("ISO-8859-1", "ä", False), ("UTF-16", "a", False), ("martian", "a", False),
+    ):  # fmt: skip
+        text = f'<?xml version="1.0" encoding="{said}"?>\n' + body.format(name)
+        path.write_text(text, encoding="utf-8")
+        if fits:
+            assert parse_model(path)[0].bodies[1].name == name
+            continue
+        with pytest.raises(InputError, match=f"`encoding` of `a` must be UTF-8.*{said}"):
+            parse_model(path)
 
 
 def test_an_integer_beyond_all_numbers_is_not_finite(tmp_path):

@@ -21,6 +21,7 @@ from stiction.mechanism.tidy import Tidied, free_root, tidy
 
 Base = Literal["fixed", "free"]
 _ROOT_TAG = re.compile(r"<\s*(mujoco|robot)\b")
+_ENCODING = re.compile(r"""\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"'>]*)["']""")
 # An attribute that holds numbers, at least one of them nan or inf.
 _UNDEFINED = re.compile(
     r"""(?<!\w)(\w+)\s*=\s*["']((?:[-+.\deE]+\s+)*[-+]?(?:nan|inf|infinity)(?:\s+[-+.\w]+)*)\s*["']""",
@@ -62,6 +63,7 @@ def parse_model(
             f"`{name}` must hold a <mujoco> or a <robot> element, found neither;"
             " give an MJCF or a URDF file"
         )
+    _refuse_other_encodings(text, name)
     _refuse_undefined_numbers(text, name)
     urdf = tag.group(1) == "robot"
     if base not in (None, "fixed", "free"):
@@ -88,6 +90,22 @@ def _text_of(source: str | Path) -> tuple[str, Path | None, str]:
             " give an MJCF or a URDF file"
         )
     return read_text(path, most=1e8), path, path.stem
+
+
+def _refuse_other_encodings(text: str, name: str) -> None:
+    """MuJoCo reads UTF-8 whatever a file says of itself: names would come out as other ones."""
+    said = _ENCODING.match(text)
+    if said is None:
+        return
+    try:
+        same = text.encode(said.group(1)) == text.encode()
+    except (LookupError, ValueError):  # no encoding of that name, or not one of this text
+        same = False
+    if not same:
+        raise InputError(
+            f"`encoding` of `{name}` must be UTF-8, in which models are read, got"
+            f" '{said.group(1)[:40]}'; save the file in UTF-8 and say so in its first line"
+        )
 
 
 def _refuse_undefined_numbers(text: str, name: str) -> None:

@@ -261,9 +261,9 @@ class _Builder:
     def add_pairs(self) -> None:
         """Spheres of different bodies against each other."""
         s, names = self.mechanism.shapes, self.mechanism.tree.body_names
+        position, size = np.asarray(s.position), np.asarray(s.size)  # JAX's entries are slow to get
         for a, b in touching_spheres(self.mechanism):
-            centers = np.array([s.position[a], s.position[b]])
-            radii = np.array([s.size[a][0], s.size[b][0]])
+            centers, radii = position[[a, b]], size[[a, b], 0]
             bodies = s.bodies[a], s.bodies[b]
             touch = Touch(s.names[a], "sphere", s.names[a], names[bodies[0]], s.names[b])
             row = (centers, radii, bodies)
