@@ -33,6 +33,7 @@ from .layout import (
 from .leap import book_leap, is_crowded, leap
 from .log import RESUMED, START
 from .near import count_margin, look_around, n_plain_values
+from .outer import has_shapes
 from .places import write_loads, write_places
 from .push_off import switch_push
 from .reals import (
@@ -102,7 +103,7 @@ def begin_step(m: Machines, s: World):
         put_int(s, m[0].z.target, RESUMED)
         return
     h = wp.min(get(s, m[0].z.stride), get(s, m[0].z.longest))
-    if m[0].shapes.count > 0:
+    if has_shapes(m):
         allowed = count_margin(m, s)
         if allowed < h and get(s, m[0].z.looked) < t:
             begin_look(m, s, 0)
@@ -350,7 +351,7 @@ def take_event(m: Machines, s: World):
         put(s, m[0].z.now, get(s, m[0].z.t))
         put_int(s, m[0].z.target, RESUMED)
         put_int(s, m[0].z.phase, BEGIN)
-        if m[0].shapes.count > 0:
+        if has_shapes(m):
             begin_look(m, s, 1)
     else:
         put_int(s, m[0].z.landed, 0)
@@ -369,12 +370,29 @@ def advance(m: Machines, s: World):
         take_sample(m, s)
     elif phase == EVENT:
         take_event(m, s)
-    elif phase == LOOK:
+    elif has_shapes(m) and phase == LOOK:
         take_look(m, s)
     else:  # gaps are known now
         begin_event(m, s)
         if get_int(s, m[0].z.target) == START and overlaps(m, s, m[0].opt.deepest):
             put_int(s, m[0].z.status, BEGAN_INSIDE)
+
+
+# The threads of a warp go together, and events are rare and long: on a GPU worlds that are at one
+# wait until there are a few of them, or nothing else to do. What a world does stays the same.
+@wp.func_native(
+    snippet="""
+#if defined(__CUDA_ARCH__)
+    const unsigned together = __activemask();
+    const unsigned rare = __ballot_sync(together, is_rare);
+    const int many = 8;
+    return is_rare && rare != together && __popc(rare) < many;
+#else
+    return false;
+#endif
+"""
+)
+def waits(is_rare: bool) -> bool: ...
 
 
 wp.set_module_options(COMPILED)
@@ -388,6 +406,8 @@ def run(m: Machines, numbers: wp.array2d(dtype=real), wholes: wp.array2d(dtype=i
     for _ in range(passes):
         if get_int(s, m[0].z.status) != RUNNING:
             break
+        if waits(get_int(s, m[0].z.phase) != STAGE):
+            continue
         evaluate(m, s)
         advance(m, s)
 
