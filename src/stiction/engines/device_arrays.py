@@ -58,7 +58,7 @@ class Arrays:
             wp.copy(to, wp.array(columns.reshape(groups, -1), dtype=kind, device=self.device))
         return made
 
-    def _turns(self, rows: wp.array, first: int, count: int) -> wp.array:
+    def _turns(self, rows: wp.array, first: int, count: int) -> Any:
         """Some of the numbers of every group of worlds."""
         return rows[:, first * self.reals.LANES : (first + count) * self.reals.LANES]
 
