@@ -143,7 +143,7 @@ class Blueprint:
             gap=n, closing=n, direction=5 * n, heading=5 * n, value=values, value_low=values,
             value_start=values, earlier=6 * n, shared=6 * n, Y=cap * nv, W=cap * cap,
             velocity=cap, free=cap, ground=cap, force=cap, impulse=cap, mu=n, floor=n,
-            restitution=n, A=cap * cap,
+            restitution=n, link=6 * nv, A=cap * cap,
             scratch=4 * cap * cap + 16 * cap, beta=cap, wanted=cap, unknown=cap, work=4 * cap,
             lemke=lemke * (2 * lemke + 2), held=held * nv, held_gap=held, held_velocity=held,
             held_bias=held,
@@ -241,11 +241,11 @@ class Run:
 
     def numbers(self, first: int, count: int = 1) -> np.ndarray:
         """Some of the numbers of every world."""
-        return self.design.arrays.columns(self.x, first, count)
+        return self.design.arrays.columns(self.x, self.batch, first, count)
 
     def wholes(self, first: int, count: int = 1) -> np.ndarray:
         """Some of the whole numbers of every world."""
-        return self.design.arrays.columns(self.k, first, count)
+        return self.design.arrays.columns(self.k, self.batch, first, count)
 
     def record_places(self) -> None:
         """Where contacts are, at every sample and event."""

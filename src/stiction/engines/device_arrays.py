@@ -38,24 +38,33 @@ class Arrays:
         return wp.zeros(shape, dtype=self.reals.real, device=self.device)
 
     def worlds(self, batch: int, size: int, kind: Any, given: dict[int, np.ndarray]) -> wp.array:
-        """A row for each world, zero but for the columns that are given from an address on.
+        """Worlds of so many numbers, zero but for the columns that are given from an address on.
 
-        Laid out as `reals` has it: on a GPU neighbouring worlds are neighbours, and only what is
-        given travels there.
+        Laid out as `reals` has it: a row for each world, or, on a GPU, for each group of worlds
+        that take turns. Only what is given travels there.
         """
         if self.device == "cpu":
             rows = np.zeros((batch, size), wp.dtype_to_numpy(kind))
             for at, value in given.items():
                 rows[:, at : at + value.shape[1]] = value
             return wp.array(rows, dtype=kind, device="cpu", copy=False)
-        made = wp.zeros((size, batch), dtype=kind, device=self.device)
+        groups = -(-batch // self.reals.LANES)
+        made = wp.zeros((groups, size * self.reals.LANES), dtype=kind, device=self.device)
         for at, value in given.items():
-            columns = np.ascontiguousarray(value.T, wp.dtype_to_numpy(kind))
-            made[at : at + value.shape[1]].assign(columns)
-        return made.transpose()
+            whole = np.zeros((groups * self.reals.LANES, value.shape[1]), wp.dtype_to_numpy(kind))
+            whole[:batch] = value
+            columns = np.swapaxes(whole.reshape(groups, self.reals.LANES, -1), 1, 2)
+            to = self._turns(made, at, value.shape[1])
+            wp.copy(to, wp.array(columns.reshape(groups, -1), dtype=kind, device=self.device))
+        return made
 
-    def columns(self, rows: wp.array, first: int, count: int = 1) -> np.ndarray:
+    def _turns(self, rows: wp.array, first: int, count: int) -> Any:
+        """Some of the numbers of every group of worlds."""
+        return rows[:, first * self.reals.LANES : (first + count) * self.reals.LANES]
+
+    def columns(self, rows: wp.array, batch: int, first: int, count: int = 1) -> np.ndarray:
         """Some of the numbers of every world."""
         if self.device == "cpu":  # which is no copy
             return rows.numpy()[:, first : first + count]
-        return rows[:, first : first + count].numpy()
+        turns = self._turns(rows, first, count).numpy().reshape(-1, count, self.reals.LANES)
+        return np.swapaxes(turns, 1, 2).reshape(-1, count)[:batch]

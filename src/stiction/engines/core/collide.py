@@ -24,6 +24,7 @@ from .layout import (
     Machines,
 )
 from .log import note, note_before, note_impulse, note_pair
+from .outer import has_shapes
 from .reals import (
     INFINITY,
     ONE,
@@ -98,7 +99,7 @@ def mark_touching(m: Machines, s: World):
     """Rows for all that is closed or touches."""
     for i in range(m[0].pairs.count):
         touches = get_int(s, m[0].c.mode + i) != OPEN or get(s, m[0].c.gap + i) <= TOUCH
-        if touches and m[0].shapes.count > 0:  # a pair that is no more may have been closed
+        if touches and has_shapes(m):  # a pair that is no more may have been closed
             touches = m[0].pairs.kind[i] != NOTHING and not stands_twice(m, s, i)
         put_int(s, m[0].c.mark + i, int(touches))
     if not activate(m, s, m[0].c.mark):

@@ -13,6 +13,7 @@ from .forces import SLOW_SLIP
 from .joints import phase_end
 from .layout import MU_STATIC, OPEN, SLIP, STICK, TANGENTS, Machines
 from .near import n_plain_values, put_validity
+from .outer import has_shapes
 from .reals import (
     EPSILON,
     HALF,
@@ -61,7 +62,7 @@ def event_values(m: Machines, s: World, t: real):
     for a in range(m[0].act.count):
         put(s, to + a, phase_end(m, s, a) - t)
     copy(s, to + m[0].act.count, m[0].motors.guard, m[0].act.guards)
-    if m[0].shapes.count > 0:
+    if has_shapes(m):
         put_validity(m, s, t)
 
 
@@ -159,7 +160,7 @@ def slip_value(m: Machines, s: World, k: int):
 @wp.func
 def n_values(m: Machines):
     n = n_plain_values(m)
-    if m[0].shapes.count > 0:
+    if has_shapes(m):
         n += m[0].pairs.count
     return n
 

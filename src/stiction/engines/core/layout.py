@@ -204,6 +204,7 @@ class ContactSlots:
     shared: int  # MOST_ROWS a pair: forces when redundant ones were shared last
     # rows
     Y: int  # D^(-1/2) L⁻ᵀ Jᵀ, nv a row
+    link: int  # likewise of the motion of a link, 6 a freedom
     W: int  # Delassus matrix
     velocity: int
     free: int  # acceleration without contact forces

@@ -33,6 +33,7 @@ from .layout import (
 from .leap import book_leap, is_crowded, leap
 from .log import RESUMED, START
 from .near import count_margin, look_around, n_plain_values
+from .outer import has_shapes
 from .places import write_loads, write_places
 from .push_off import switch_push
 from .reals import (
@@ -102,7 +103,7 @@ def begin_step(m: Machines, s: World):
         put_int(s, m[0].z.target, RESUMED)
         return
     h = wp.min(get(s, m[0].z.stride), get(s, m[0].z.longest))
-    if m[0].shapes.count > 0:
+    if has_shapes(m):
         allowed = count_margin(m, s)
         if allowed < h and get(s, m[0].z.looked) < t:
             begin_look(m, s, 0)
@@ -350,7 +351,7 @@ def take_event(m: Machines, s: World):
         put(s, m[0].z.now, get(s, m[0].z.t))
         put_int(s, m[0].z.target, RESUMED)
         put_int(s, m[0].z.phase, BEGIN)
-        if m[0].shapes.count > 0:
+        if has_shapes(m):
             begin_look(m, s, 1)
     else:
         put_int(s, m[0].z.landed, 0)
@@ -369,12 +370,43 @@ def advance(m: Machines, s: World):
         take_sample(m, s)
     elif phase == EVENT:
         take_event(m, s)
-    elif phase == LOOK:
+    elif has_shapes(m) and phase == LOOK:
         take_look(m, s)
     else:  # gaps are known now
         begin_event(m, s)
         if get_int(s, m[0].z.target) == START and overlaps(m, s, m[0].opt.deepest):
             put_int(s, m[0].z.status, BEGAN_INSIDE)
+
+
+# The threads of a warp go together, and meet again after every pass. Events are rare and long: on a
+# GPU worlds that are at one wait until there are a few of them, or nothing else to do. What a world
+# does stays the same. It may go on (1), waits (0), or all are done (-1).
+@wp.func_native(
+    snippet="""
+#if defined(__CUDA_ARCH__)
+    const int many = 16;
+    const unsigned busy = __ballot_sync((unsigned)warp, runs);
+    const unsigned rare = __ballot_sync((unsigned)warp, runs && is_rare);
+    if (busy == 0) return -1;
+    return runs && !(is_rare && rare != busy && __popc(rare) < many);
+#else
+    return runs ? 1 : -1;
+#endif
+"""
+)
+def turn_of(warp: int, runs: bool, is_rare: bool) -> int: ...
+
+
+@wp.func_native(
+    snippet="""
+#if defined(__CUDA_ARCH__)
+    return (int)__activemask();
+#else
+    return 1;
+#endif
+"""
+)
+def warp_of_threads() -> int: ...
 
 
 wp.set_module_options(COMPILED)
@@ -385,11 +417,15 @@ def run(m: Machines, numbers: wp.array2d(dtype=real), wholes: wp.array2d(dtype=i
     """Up to so many passes of every world that has not ended."""
     w = wp.tid()
     s = world(numbers, wholes, w)
+    warp = warp_of_threads()
     for _ in range(passes):
-        if get_int(s, m[0].z.status) != RUNNING:
+        runs = get_int(s, m[0].z.status) == RUNNING
+        turn = turn_of(warp, runs, get_int(s, m[0].z.phase) != STAGE)
+        if turn < 0:
             break
-        evaluate(m, s)
-        advance(m, s)
+        if turn > 0:
+            evaluate(m, s)
+            advance(m, s)
 
 
 @wp.kernel

@@ -63,9 +63,24 @@ def peek3(address: wp.uint64, i: int):
     return vec3(peek(address, i), peek(address, i + 1), peek(address, i + 2))
 
 
-@wp.func
-def is_outer(m: Machines):
-    return m[0].outer.model != wp.uint64(0)
+# Worlds of MuJoCo's are never on a GPU: what is for them alone is left out of its programs.
+_UNLESS_GPU = """
+#if defined(__CUDA_ARCH__)
+    return false;
+#else
+    return {0};
+#endif
+"""
+
+
+@wp.func_native(snippet=_UNLESS_GPU.format("m.data->outer.model != 0"))
+def is_outer(m: Machines) -> bool: ...
+
+
+@wp.func_native(snippet=_UNLESS_GPU.format("m.data->shapes.count > 0"))
+def has_shapes(m: Machines) -> bool:
+    """Whether pairs are found on the way, from MuJoCo's collisions."""
+    ...
 
 
 @wp.func

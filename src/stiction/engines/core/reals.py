@@ -1,8 +1,9 @@
 """Numbers: their type, small vectors of them, and where they lie.
 
-A world's numbers are one row of an array. `get` and `put` reach them by the address of the row's
-beginning: what functions hand to each other stays small. On a processor a row is contiguous; on a
-GPU neighbouring worlds are neighbours in memory, so that a warp of threads reads one line.
+A world's numbers are reached by `get` and `put` from the address of its first one: what functions
+hand to each other stays small. On a processor the numbers of a world follow each other; on a GPU
+those of `LANES` worlds take turns, so that a warp of threads reads one line, and all that it works
+on lies together.
 """
 
 import numpy as np
@@ -12,6 +13,7 @@ from . import real
 
 vec2 = wp.types.vector(2, real)
 vec3 = wp.types.vector(3, real)
+vec6 = wp.types.vector(6, real)
 vec10 = wp.types.vector(10, real)
 mat22 = wp.types.matrix((2, 2), real)
 mat33 = wp.types.matrix((3, 3), real)
@@ -40,35 +42,36 @@ def tolerance(double: float, single: float):
     return wp.constant(real(double if IS_DOUBLE else single))
 
 
+LANES = 32  # worlds that take turns in memory on a GPU: the threads of a warp
+
+
 @wp.struct
 class World:
     """One world: its index in the batch, and where its numbers and its whole numbers begin."""
 
     index: int
-    pitch: int  # from one number to the next: 1 on a processor
     x: wp.uint64
     k: wp.uint64
 
 
-_C = "wp::float64" if IS_DOUBLE else "wp::float32"
+REAL = "wp::float64" if IS_DOUBLE else "wp::float32"
 _I = "wp::int32"
 
 
-# On a processor the pitch is 1, and the compiler had better know: loops become vector instructions.
-_AT = """
+_AT = f"""
 #if defined(__CUDA_ARCH__)
-{0}[(size_t)i * s.pitch]{1};
+{{0}}[(size_t)i * {LANES}]{{1}};
 #else
-{0}[i]{1};
+{{0}}[i]{{1}};
 #endif
 """
 
 
-@wp.func_native(snippet=_AT.format(f"return (({_C}*)s.x)", ""))
+@wp.func_native(snippet=_AT.format(f"return (({REAL}*)s.x)", ""))
 def get(s: World, i: int) -> real: ...
 
 
-@wp.func_native(snippet=_AT.format(f"(({_C}*)s.x)", " = value"))
+@wp.func_native(snippet=_AT.format(f"(({REAL}*)s.x)", " = value"))
 def put(s: World, i: int, value: real): ...
 
 
@@ -80,19 +83,22 @@ def get_int(s: World, i: int) -> int: ...
 def put_int(s: World, i: int, value: int): ...
 
 
-_ROW = "return (wp::uint64)((char*){0}.data + (size_t)w * {0}.strides[0]);"
+_FIRST = f"""
+#if defined(__CUDA_ARCH__)
+    const size_t group = (size_t)(w / {LANES}) * {{0}}.strides[0];
+    return (wp::uint64)((char*){{0}}.data + group + (w % {LANES}) * sizeof(*{{0}}.data));
+#else
+    return (wp::uint64)((char*){{0}}.data + (size_t)w * {{0}}.strides[0]);
+#endif
+"""
 
 
-@wp.func_native(snippet=_ROW.format("numbers"))
+@wp.func_native(snippet=_FIRST.format("numbers"))
 def first_number(numbers: wp.array2d(dtype=real), w: int) -> wp.uint64: ...
 
 
-@wp.func_native(snippet=_ROW.format("wholes"))
+@wp.func_native(snippet=_FIRST.format("wholes"))
 def first_whole(wholes: wp.array2d(dtype=wp.int32), w: int) -> wp.uint64: ...
-
-
-@wp.func_native(snippet=f"return (wp::int32)(numbers.strides[1] / sizeof({_C}));")
-def pitch_of(numbers: wp.array2d(dtype=real)) -> int: ...
 
 
 @wp.func
@@ -100,7 +106,6 @@ def world(numbers: wp.array2d(dtype=real), wholes: wp.array2d(dtype=wp.int32), w
     """World w of a batch."""
     s = World()
     s.index = w
-    s.pitch = pitch_of(numbers)
     s.x = first_number(numbers, w)
     s.k = first_whole(wholes, w)
     return s
@@ -132,6 +137,19 @@ def put_quat(s: World, i: int, q: quat):
     put(s, i + 3, q[2])
 
 
+@wp.func
+def get6(s: World, i: int):
+    return vec6(
+        get(s, i), get(s, i + 1), get(s, i + 2), get(s, i + 3), get(s, i + 4), get(s, i + 5)
+    )
+
+
+@wp.func
+def put6(s: World, i: int, value: vec6):
+    for k in range(6):
+        put(s, i + k, value[k])
+
+
 # Rows of numbers.
 
 
@@ -141,28 +159,59 @@ def fill(s: World, to: int, n: int, value: real):
         put(s, to + i, value)
 
 
-@wp.func
-def copy(s: World, to: int, a: int, n: int):
-    for i in range(n):
-        put(s, to + i, get(s, a + i))
-
-
-_ROWS = f"""
+ROWS = f"""
 #if defined(__CUDA_ARCH__)
-    const size_t d = s.pitch;
+    const size_t d = {LANES};
 #else
     const size_t d = 1;
 #endif
-    {_C}* x = ({_C}*)s.x;
+    {REAL}* x = ({REAL}*)s.x;
 """
+
+# A GPU asks for a few numbers before it needs the first: memory is far away.
+_AHEAD = f"""
+    constexpr int AHEAD = 8;
+    {REAL} u[AHEAD], v[AHEAD];
+    for (int i = 0; i < n; i += AHEAD) {{{{
+        #pragma unroll
+        for (int j = 0; j < AHEAD; ++j) if (i + j < n) {{{{ {{load}} }}}}
+        #pragma unroll
+        for (int j = 0; j < AHEAD; ++j) if (i + j < n) {{{{ {{store}} }}}}
+    }}}}
+"""
+
+_COPY = _AHEAD.format(load="u[j] = q[(i + j) * d];", store="p[(i + j) * d] = u[j];")
+_ADD = _AHEAD.format(
+    load="u[j] = p[(i + j) * d]; v[j] = q[(i + j) * d];",
+    store="p[(i + j) * d] = u[j] + factor * v[j];",
+)
 
 
 @wp.func_native(
-    snippet=_ROWS
-    + """
+    snippet=ROWS
+    + f"""
     auto* p = x + to * d;
     const auto* q = x + a * d;
-    for (int i = 0; i < n; ++i) p[i * d] += factor * q[i * d];
+#if defined(__CUDA_ARCH__)
+    {_COPY}
+#else
+    for (int i = 0; i < n; ++i) p[i] = q[i];
+#endif
+"""
+)
+def copy(s: World, to: int, a: int, n: int): ...
+
+
+@wp.func_native(
+    snippet=ROWS
+    + f"""
+    auto* p = x + to * d;
+    const auto* q = x + a * d;
+#if defined(__CUDA_ARCH__)
+    {_ADD}
+#else
+    for (int i = 0; i < n; ++i) p[i] += factor * q[i];
+#endif
 """
 )
 def add_scaled(s: World, to: int, factor: real, a: int, n: int):
@@ -178,11 +227,11 @@ def scale(s: World, to: int, factor: real, n: int):
 
 # Four sums at a time: a processor would else wait for each addition.
 @wp.func_native(
-    snippet=_ROWS
+    snippet=ROWS
     + f"""
     const auto* p = x + a * d;
     const auto* q = x + b * d;
-    {_C} t0 = 0, t1 = 0, t2 = 0, t3 = 0;
+    {REAL} t0 = 0, t1 = 0, t2 = 0, t3 = 0;
     int i = 0;
     for (; i + 3 < n; i += 4) {{
         t0 += p[i * d] * q[i * d];
@@ -199,12 +248,13 @@ def dot(s: World, a: int, b: int, n: int) -> real: ...
 
 # On a GPU what is shared is read once; a processor is quicker with each sum by itself.
 @wp.func_native(
-    snippet=_ROWS
+    snippet=ROWS
     + f"""
     const auto* p = x + a * d;
     const auto* q = x + b * d;
-    {_C} t0 = 0, t1 = 0, t2 = 0;
+    {REAL} t0 = 0, t1 = 0, t2 = 0;
 #if defined(__CUDA_ARCH__)
+    #pragma unroll 8
     for (int i = 0; i < n; ++i) {{
         const auto y = q[i * d];
         t0 += p[i * d] * y;
@@ -216,7 +266,7 @@ def dot(s: World, a: int, b: int, n: int) -> real: ...
     for (int i = 0; i < n; ++i) t1 += p[n + i] * q[i];
     for (int i = 0; i < n; ++i) t2 += p[2 * n + i] * q[i];
 #endif
-    return wp::vec_t<3, {_C}>(t0, t1, t2);
+    return wp::vec_t<3, {REAL}>(t0, t1, t2);
 """
 )
 def dot_three(s: World, a: int, b: int, n: int) -> vec3:

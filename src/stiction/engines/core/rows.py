@@ -15,8 +15,6 @@ from .contacts import (
     contact_velocity,
     is_of_number,
     place_contact,
-    put_jacobian,
-    put_turn,
     row,
     slide_along,
     spin,
@@ -33,14 +31,16 @@ from .reals import (
     fill,
     get,
     get3,
+    get6,
     get_int,
     mat33,
     put,
     put_int,
     real,
     vec3,
+    vec6,
 )
-from .tree import half_solve, half_solve_along
+from .tree import half_solve, half_solve_along, solve_link
 
 
 @wp.func
@@ -122,17 +122,28 @@ def motion_of(m: Machines, s: World, i: int, t: real):
 
 
 @wp.func
-def branch_of(m: Machines, i: int):
-    """The freedom from which on to the root the rows of pair i are not zero; -1: they may be
-    anywhere.
-    """
+def moving_link(m: Machines, i: int):
+    """The link of pair i that moves, if it is the only one; else -1."""
     if is_of_number(m[0].pairs.kind[i]):
         return -1
     a = m[0].tree.last_freedom[m[0].pairs.first[i]]
     b = m[0].tree.last_freedom[m[0].pairs.second[i]]
-    if a >= 0 and b >= 0:
+    if (a >= 0) == (b >= 0):
         return -1
-    return wp.max(a, b)
+    if a >= 0:
+        return m[0].pairs.first[i]
+    return m[0].pairs.second[i]
+
+
+@wp.func
+def branch_of(m: Machines, i: int):
+    """The freedom from which on to the root the rows of pair i are not zero; -1: they may be
+    anywhere.
+    """
+    link = moving_link(m, i)
+    if link < 0:
+        return -1
+    return m[0].tree.last_freedom[link]
 
 
 @wp.func
@@ -166,63 +177,139 @@ class ContactRow:
 
 
 @wp.func
-def put_row(m: Machines, s: World, i: int, j: int, c: ContactMotion, Y: int):
-    """Row j of pair i, its Jacobian at Y. Sliding comes first, then spin, rolling and the normal.
-
-    Spin and rolling are scaled by the ratio of their coefficient of friction to that of sliding: so
-    that the cone is round whatever it is made of.
+def axis_of_row(m: Machines, i: int, j: int):
+    """Which axis of its frame row j of pair i is along, or about: sliding comes first, then spin,
+    rolling and the normal.
     """
-    here = c.here
-    moves = c.moves
-    first = m[0].pairs.first[i]
-    second = m[0].pairs.second[i]
-    last = m[0].pairs.rows[i] - 1
+    if j == 2 or j == m[0].pairs.rows[i] - 1:
+        return 2
+    if j > 2:
+        return j - 3
+    return j
+
+
+@wp.func
+def turns(m: Machines, i: int, j: int):
+    """Whether row j of pair i is one of spin or rolling."""
+    return j >= 2 and j < m[0].pairs.rows[i] - 1
+
+
+@wp.func
+def twist_of_row(m: Machines, i: int, j: int):
+    """Rows of spin and rolling are scaled by the ratio of their coefficient of friction to that of
+    sliding: so that the cone is round whatever it is made of.
+    """
+    return m[0].pairs.twist[i][int(j > 2)]
+
+
+@wp.func
+def row_motion(m: Machines, s: World, i: int, j: int, c: ContactMotion):
+    """How row j of pair i moves."""
     made = ContactRow()
-    fill(s, Y, m[0].tree.nv, ZERO)
-    if j >= 2 and j < last:
-        axis = j - 3
-        if j == 2:
-            axis = 2
-        factor = m[0].pairs.twist[i][int(j > 2)]
-        direction = row(here.frame, axis)
+    axis = axis_of_row(m, i, j)
+    direction = row(c.here.frame, axis)
+    if turns(m, i, j):
+        factor = twist_of_row(m, i, j)
+        first = m[0].pairs.first[i]
+        second = m[0].pairs.second[i]
         turning = spin(m, s, first) - spin(m, s, second)
         gaining = get3(s, m[0].at.rate + 6 * first) - get3(s, m[0].at.rate + 6 * second)
-        put_turn(m, s, first, direction, factor, Y)
-        put_turn(m, s, second, direction, -factor, Y)
         made.velocity = factor * wp.dot(direction, turning)
-        made.bias = factor * (wp.dot(direction, gaining) + wp.dot(row(moves.frame, axis), turning))
+        made.bias = factor * (
+            wp.dot(direction, gaining) + wp.dot(row(c.moves.frame, axis), turning)
+        )
         return made
-    axis = j
-    if j == last:
-        axis = 2
     made.velocity = c.velocity[axis]
     made.bias = c.bias[axis]
-    if is_of_number(m[0].pairs.kind[i]):
-        if is_limit(m[0].pairs.kind[i]) or j < last:
-            put_number_row(m, s, i, Y)
-        return made
-    direction = row(here.frame, axis)
-    made.ground = wp.dot(direction, here.support)
-    put_jacobian(m, s, first, direction, here.point, ONE, Y)
-    put_jacobian(m, s, second, direction, here.point, -ONE, Y)
+    made.ground = wp.dot(direction, c.here.support)
     return made
+
+
+@wp.func
+def lever(m: Machines, s: World, i: int, j: int, here: Place, link: int):
+    """Row j of pair i as it takes the motion of a link: its angular velocity, then its linear one.
+    Of the second link it is the opposite.
+    """
+    direction = row(here.frame, axis_of_row(m, i, j))
+    if link == m[0].pairs.second[i]:
+        direction = -direction
+    factor = twist_of_row(m, i, j)
+    if factor != ZERO:
+        return vec6(
+            factor * direction[0], factor * direction[1], factor * direction[2], ZERO, ZERO, ZERO
+        )
+    arm = wp.cross(here.point - get3(s, m[0].at.origin + 3 * m[0].tree.root[link]), direction)
+    return vec6(arm[0], arm[1], arm[2], direction[0], direction[1], direction[2])
+
+
+@wp.func
+def add_along(m: Machines, s: World, lever: vec6, rows: int, link: int, Y: int):
+    """Y += what a lever takes of six rows of a link, side by side along its branch."""
+    d = m[0].tree.last_freedom[link]
+    while d >= 0:
+        put(s, Y + d, get(s, Y + d) + wp.dot(lever, get6(s, rows + 6 * d)))
+        d = m[0].tree.before[d]
+
+
+@wp.func
+def times_rows(m: Machines, s: World, rows: int, link: int, x: int):
+    """Six rows of a link, side by side, times numbers of freedoms."""
+    total = vec6()
+    d = m[0].tree.last_freedom[link]
+    while d >= 0:
+        total += get6(s, rows + 6 * d) * get(s, x + d)
+        d = m[0].tree.before[d]
+    return total
+
+
+@wp.func
+def put_row(m: Machines, s: World, i: int, j: int, c: ContactMotion, Y: int):
+    """Row j of pair i, its Jacobian at Y."""
+    fill(s, Y, m[0].tree.nv, ZERO)
+    if is_of_number(m[0].pairs.kind[i]):
+        if is_limit(m[0].pairs.kind[i]) or j < m[0].pairs.rows[i] - 1:
+            put_number_row(m, s, i, Y)
+    else:
+        first = m[0].pairs.first[i]
+        second = m[0].pairs.second[i]
+        motion = m[0].at.motion
+        add_along(m, s, lever(m, s, i, j, c.here, first), motion, first, Y)
+        if first != second:
+            add_along(m, s, lever(m, s, i, j, c.here, second), motion, second, Y)
+    return row_motion(m, s, i, j, c)
 
 
 @wp.func(inline=False)
 def build_rows(m: Machines, s: World, t: real):
     """Y, u, a₀ and the support's velocity of active contacts, then W."""
     nv = m[0].tree.nv
+    solved = int(-1)  # the link whose six rows are: contacts of a link follow each other
+    half = vec6()
     for k in range(n_active(m, s)):
         i = pair_of(m, s, k)
-        branch = branch_of(m, i)
+        link = moving_link(m, i)
+        if link >= 0 and link != solved:
+            solve_link(m, s, m[0].c.link, link)
+            half = times_rows(m, s, m[0].c.link, link, m[0].z.half)
+            solved = link
         c = motion_of(m, s, i, t)
         begin = first_row(m, s, k)
         for r in range(begin, first_row(m, s, k + 1)):
             Y = m[0].c.Y + r * nv
-            made = put_row(m, s, i, r - begin, c, Y)
-            half_solve_row(m, s, Y, branch)
+            made = ContactRow()
+            driven = real(0.0)
+            if link >= 0:
+                made = row_motion(m, s, i, r - begin, c)
+                takes = lever(m, s, i, r - begin, c.here, link)
+                driven = wp.dot(takes, half)
+                fill(s, Y, nv, ZERO)
+                add_along(m, s, takes, m[0].c.link, link, Y)
+            else:
+                made = put_row(m, s, i, r - begin, c, Y)
+                half_solve(m, s, Y)
+                driven = dot(s, Y, m[0].z.half, nv)
             put(s, m[0].c.velocity + r, made.velocity)
-            put(s, m[0].c.free + r, dot_row(m, s, Y, m[0].z.half, branch) + made.bias)
+            put(s, m[0].c.free + r, driven + made.bias)
             leave_out_bonds(m, s, Y)
             put(s, m[0].c.ground + r, made.ground)
     delassus(m, s)

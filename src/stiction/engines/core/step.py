@@ -57,7 +57,7 @@ from .rows import (
     push,
 )
 from .sharing import share_forces
-from .tree import BALL, FREE, factor, half_solve, second_half, sweep_in, sweep_out
+from .tree import BALL, FREE, factor, half_solve, second_half, sweep_in, sweep_out, times_L
 
 _GAP_ATOL = wp.constant(real(1e-5))  # by how much a step may be wrong about a gap [m]
 _GAP_RTOL = wp.constant(real(1e-3))
@@ -355,14 +355,7 @@ def kinetic(m: Machines, s: World, v: int):
     """½ vᵀ M v = ½ |D^(1/2) L v|² from the factor of M."""
     total = real(0.0)
     for i in range(m[0].tree.nv):
-        p = get(s, v + i)
-        entry = m[0].at.M + m[0].tree.row[i] + 1
-        j = m[0].tree.before[i]
-        while j >= 0:
-            p += get(s, entry) * get(s, v + j)
-            entry += 1
-            j = m[0].tree.before[j]
-        p = p / get(s, m[0].at.D + i)
+        p = (get(s, v + i) + times_L(m, s, v, i)) / get(s, m[0].at.D + i)
         total += p * p
     return HALF * total
 

@@ -22,7 +22,7 @@ from .layout import (
     TANGENTS,
     Machines,
 )
-from .outer import is_outer
+from .outer import has_shapes, is_outer
 from .reals import (
     HALF,
     ONE,
@@ -31,6 +31,7 @@ from .reals import (
     World,
     add_scaled,
     copy,
+    dot,
     fill,
     get,
     get_int,
@@ -38,25 +39,32 @@ from .reals import (
     put_int,
     real,
     tolerance,
+    vec6,
 )
 from .rows import (
+    ContactRow,
     activate,
+    add_along,
     branch_of,
     delassus,
     dot_row,
     first_row,
     half_solve_row,
     law,
+    lever,
     motion_of,
+    moving_link,
     n_active,
     n_rows,
     pair_of,
     put_row,
+    row_motion,
+    times_rows,
     times_W,
 )
 from .step import kinetic
 from .stepping_world import world_forces
-from .tree import HINGE, SLIDE, factor, half_solve, sweep_in, sweep_out
+from .tree import HINGE, SLIDE, factor, half_solve, solve_link, sweep_in, sweep_out
 
 PRESSED = tolerance(1e-9, 1e-4)  # part of the largest impulse that counts as one
 _INSIDE = wp.constant(real(1e-6))  # friction smaller than μ p_n by this share sticks
@@ -140,7 +148,7 @@ def give_rows(m: Machines, s: World, t: real, h: real):
         has = (
             near or get_int(s, m[0].c.mode + i) != OPEN or get_int(s, m[0].fixed.collides + i) != 0
         )
-        if has and m[0].shapes.count > 0:
+        if has and has_shapes(m):
             has = m[0].pairs.kind[i] != NOTHING and not stands_twice(m, s, i)
         put_int(s, m[0].c.mark + i, int(has))
     return activate(m, s, m[0].c.mark)
@@ -155,19 +163,39 @@ def step_rows(m: Machines, s: World, t: real, kick: real, since: real, ahead: re
         i = pair_of(m, s, k)
         landing = landing or get_int(s, m[0].c.mode + i) == OPEN
         landing = landing or get_int(s, m[0].fixed.collides + i) != 0
+    solved = int(-1)  # the link whose six rows are: contacts of a link follow each other
+    half = vec6()
+    drift = vec6()  # v is half a step before, what was evaluated is the velocity now
     for k in range(n_active(m, s)):
         begin = first_row(m, s, k)
         last = first_row(m, s, k + 1) - 1
         i = pair_of(m, s, k)
-        branch = branch_of(m, i)
+        link = moving_link(m, i)
+        if link >= 0 and link != solved:
+            solve_link(m, s, m[0].c.link, link)
+            half = times_rows(m, s, m[0].c.link, link, m[0].z.half)
+            drift = times_rows(m, s, m[0].at.motion, link, m[0].fixed.v)
+            drift -= times_rows(m, s, m[0].at.motion, link, m[0].at.v)
+            solved = link
         c = motion_of(m, s, i, t)
         for r in range(begin, last + 1):
             Y = m[0].c.Y + r * nv
-            made = put_row(m, s, i, r - begin, c, Y)
-            # v is half a step before, what was evaluated is the velocity now.
-            velocity = made.velocity + dot_row(m, s, Y, m[0].fixed.v, branch)
-            velocity -= dot_row(m, s, Y, m[0].at.v, branch)
-            half_solve_row(m, s, Y, branch)
+            made = ContactRow()
+            driven = real(0.0)
+            velocity = real(0.0)
+            if link >= 0:
+                made = row_motion(m, s, i, r - begin, c)
+                takes = lever(m, s, i, r - begin, c.here, link)
+                velocity = made.velocity + wp.dot(takes, drift)
+                driven = wp.dot(takes, half)
+                fill(s, Y, nv, ZERO)
+                add_along(m, s, takes, m[0].c.link, link, Y)
+            else:
+                made = put_row(m, s, i, r - begin, c, Y)
+                velocity = made.velocity + dot(s, Y, m[0].fixed.v, nv)
+                velocity -= dot(s, Y, m[0].at.v, nv)
+                half_solve(m, s, Y)
+                driven = dot(s, Y, m[0].z.half, nv)
             # How tangents turn is known where contact is kept. Elsewhere v now is not what v will
             # be, and several points of a body that lands could not all stick.
             b = made.bias
@@ -176,7 +204,6 @@ def step_rows(m: Machines, s: World, t: real, kick: real, since: real, ahead: re
             put(s, m[0].fixed.bias + r, b)
             put(s, m[0].c.velocity + r, velocity)
             put(s, m[0].c.ground + r, made.ground)
-            driven = dot_row(m, s, Y, m[0].z.half, branch)
             put(s, m[0].c.free + r, velocity + driven + ahead * b)
             put(s, m[0].fixed.pull + r, driven)
             put(s, m[0].fixed.slow + r, velocity - since * b)

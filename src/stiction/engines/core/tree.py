@@ -20,16 +20,23 @@ from .layout import Machines
 from .reals import (
     HALF,
     ONE,
+    REAL,
+    ROWS,
     ZERO,
     World,
+    add_scaled,
     get,
     get3,
+    get6,
     get_quat,
     put,
     put3,
+    put6,
     put_quat,
     quat,
+    real,
     vec3,
+    vec6,
     vec10,
 )
 
@@ -251,24 +258,77 @@ def factor(m: Machines, s: World):
             value = get(s, entry)
             share = value * inverse
             to = m[0].at.M + m[0].tree.row[i]
-            for j in range(m[0].tree.depth[i] + 1):
-                put(s, to + j, get(s, to + j) - share * get(s, entry + j))
+            add_scaled(s, to, -share, entry, m[0].tree.depth[i] + 1)
             put(s, entry, share)
             i = m[0].tree.before[i]
             entry += 1
 
 
-@wp.func
-def solve_freedom(m: Machines, s: World, x: int, i: int):
+# Loops over the freedoms before one: where it begins in row i of L, and in x. A GPU asks for a few
+# numbers before it needs the first.
+_BEFORE = (
+    ROWS
+    + f"""
+    const int* before = m.data->tree.before.data;
+    const {REAL}* L = x + (m.data->at.M + m.data->tree.row.data[i] + 1) * d;
+    {REAL}* p = x + to * d;
+    constexpr int AHEAD = 6;
+    int at[AHEAD];
+    {REAL} l[AHEAD], u[AHEAD];
+    auto ask = [&](int j) {{
+        #pragma unroll
+        for (int k = 0; k < AHEAD; ++k) {{
+            at[k] = j;
+            l[k] = u[k] = 0;
+            if (j >= 0) {{ l[k] = L[k * d]; u[k] = p[j * d]; j = before[j]; }}
+        }}
+        L += AHEAD * d;
+        return j;
+    }};
+"""
+)
+
+
+@wp.func_native(
+    snippet=_BEFORE
+    + f"""
+    const {REAL} value = p[i * d];
+#if defined(__CUDA_ARCH__)
+    for (int j = before[i]; j >= 0;) {{
+        j = ask(j);
+        #pragma unroll
+        for (int k = 0; k < AHEAD; ++k) if (at[k] >= 0) p[at[k] * d] = u[k] - l[k] * value;
+    }}
+#else
+    for (int j = before[i]; j >= 0; j = before[j]) p[j] -= *L++ * value;
+#endif
+    p[i * d] = value * x[(m.data->at.D + i) * d];
+"""
+)
+def solve_freedom(m: Machines, s: World, to: int, i: int):
     """Freedom i of a half solve: what it takes from those before it."""
-    value = get(s, x + i)
-    entry = m[0].at.M + m[0].tree.row[i] + 1
-    j = m[0].tree.before[i]
-    while j >= 0:
-        put(s, x + j, get(s, x + j) - get(s, entry) * value)
-        entry += 1
-        j = m[0].tree.before[j]
-    put(s, x + i, value * get(s, m[0].at.D + i))
+    ...
+
+
+@wp.func_native(
+    snippet=_BEFORE
+    + f"""
+    {REAL} total = 0;
+#if defined(__CUDA_ARCH__)
+    for (int j = before[i]; j >= 0;) {{
+        j = ask(j);
+        #pragma unroll
+        for (int k = 0; k < AHEAD; ++k) total += l[k] * u[k];
+    }}
+#else
+    for (int j = before[i]; j >= 0; j = before[j]) total += *L++ * p[j];
+#endif
+    return total;
+"""
+)
+def times_L(m: Machines, s: World, to: int, i: int) -> real:
+    """Row i of L times x, but for its diagonal."""
+    ...
 
 
 @wp.func
@@ -289,15 +349,46 @@ def half_solve_along(m: Machines, s: World, x: int, last: int):
         i = m[0].tree.before[i]
 
 
+@wp.func_native(
+    snippet=ROWS
+    + f"""
+    const int* before = m.data->tree.before.data;
+    const int* row = m.data->tree.row.data;
+    const {REAL}* L = x + m.data->at.M * d;
+    const {REAL}* p = x + to * d;
+    wp::vec_t<6, {REAL}> total(({REAL})0);
+    const int deep = m.data->tree.depth.data[i];
+    int depth = m.data->tree.depth.data[last];
+    #pragma unroll 4
+    for (int k = last; depth > deep; --depth, k = before[k]) {{
+        const {REAL} l = L[(row[k] + depth - deep) * d];
+        for (int e = 0; e < 6; ++e) total[e] += l * p[(6 * k + e) * d];
+    }}
+    return total;
+"""
+)
+def from_behind(m: Machines, s: World, to: int, i: int, last: int) -> vec6:
+    """What the freedoms from the last one down to i give to it, of six rows side by side."""
+    ...
+
+
+@wp.func(inline=False)
+def solve_link(m: Machines, s: World, to: int, link: int):
+    """`half_solve` of the motion of a link: six rows, side by side along its branch."""
+    last = m[0].tree.last_freedom[link]
+    i = last
+    while i >= 0:
+        put6(s, to + 6 * i, get6(s, m[0].at.motion + 6 * i) - from_behind(m, s, to, i, last))
+        i = m[0].tree.before[i]
+    i = last
+    while i >= 0:
+        put6(s, to + 6 * i, get6(s, to + 6 * i) * get(s, m[0].at.D + i))
+        i = m[0].tree.before[i]
+
+
 @wp.func
 def second_half(m: Machines, s: World, x: int):
     """x := L⁻¹ D^(-1/2) x, what is left to M⁻¹."""
     for i in range(m[0].tree.nv):
         value = get(s, x + i) * get(s, m[0].at.D + i)
-        entry = m[0].at.M + m[0].tree.row[i] + 1
-        j = m[0].tree.before[i]
-        while j >= 0:
-            value -= get(s, entry) * get(s, x + j)
-            entry += 1
-            j = m[0].tree.before[j]
-        put(s, x + i, value)
+        put(s, x + i, value - times_L(m, s, x, i))
