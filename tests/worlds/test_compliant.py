@@ -30,7 +30,7 @@ def run_of(bodies, *, until=2.0, contact=SOFT, extra="", **fields):
 
 def test_both_evaluators_agree():
     """The box on its corners, by the engine's own dynamics and by MuJoCo's, found on the way."""
-    own = stiction.scene("box", until=0.5, contact={**SOFT, "alpha": 0.5})
+    own = stiction.scene("box", until=1.0, contact={**SOFT, "alpha": 0.5})
     other = Scene(own.scenario, own.folder)
     found = world_contacts(own.mechanism, own_friction=False)
     vars(other).update(mechanism=own.mechanism, contacts=found)
@@ -90,21 +90,23 @@ def test_dry_friction_holds_without_creep(push, held):
     motor = '<actuator><motor name="push" joint="x"/></actuator>'
     run = run_of(slider, extra=motor, control={"push": {"offset": push}})
     check(run)
-    if held:
-        np.testing.assert_allclose(run.q[-1, 0], push / (2 * 1e3**2), rtol=1e-6)
-        np.testing.assert_allclose(run.v[-1, 0], 0, atol=1e-10)
+    if held:  # the sudden push swings, and slips a little, once
+        assert 0 < run.q[-1, 0] < 1e-5
+        np.testing.assert_allclose(run.q[250:, 0], run.q[-1, 0], atol=1e-12)
     else:
         np.testing.assert_allclose(run.v[-1, 0], (push - 1) / 2 * 2.0, rtol=1e-3)
 
 
-@pytest.mark.parametrize("robot", ["anybotics_anymal_c", "umi_gripper"])
-def test_a_robot_comes_to_the_rest_of_rigid_contact(shared_data, robot):
+@pytest.mark.parametrize(
+    ("robot", "stiffness"), [("anybotics_anymal_c", 1e5), ("umi_gripper", 1e6)]
+)
+def test_a_robot_comes_to_the_rest_of_rigid_contact(shared_data, robot, stiffness):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scene = stiction.scene(str(shared_data / "menagerie" / robot / "scene.xml"))
         frames = scene.mechanism.keyframes
         start = {"resolve": True} | ({"keyframe": frames[0].name} if frames else {})
-        contact = {"law": "compliant", "stiffness": 1e6, "alpha": 1.0, "max_events": 10000}
+        contact = {"law": "compliant", "stiffness": stiffness, "alpha": 1.0, "max_events": 10000}
         run = scene.run(until=1.0, start=start, contact=contact)
         rigid = scene.run(until=1.0, start=start)
     check(run)
