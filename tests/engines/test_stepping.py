@@ -53,6 +53,20 @@ def pendulum():
     return mechanism, find_contacts(mechanism, points=["tip"])
 
 
+def test_what_is_left_of_a_pyramid_is_held_against_its_own_law(box):
+    """Between two of eight edges friction of a pyramid is not against the slip; yet it is solved.
+
+    Held against a round cone, μ g h sin(angle) would be left, 1e-3 m/s.
+    """
+    v = np.zeros(6)
+    v[:2] = 2 * np.cos(0.2), 2 * np.sin(0.2)
+    law = Stepping(dt=1e-3, mu_static=0.5, mu_dynamic=0.5, solver="lcp")
+    done = run(box, law, [0, 0, 0.05, 1.0, 0, 0, 0], v, until=0.1)
+    assert done.residual.max() < 1e-9
+    turned = np.arctan2(*np.asarray(done.v[-1, 1::-1]))
+    assert abs(turned - 0.2) > 1e-3  # pyramids drive what slides towards an edge
+
+
 def test_a_ball_bounces_when_it_should(sphere):
     """Dropped from 1 m with e = 0.9: impacts at t1 (1 + 2 e + 2 e² + …)."""
     law = Stepping(dt=1e-3, restitution=0.9)

@@ -1,4 +1,4 @@
-"""Rodic, Sec. 2.1: what is stepped on may be a body of its own (a trolley, a seesaw, a boat).
+"""rodic 2.1: what is stepped on may be a body of its own (a trolley, a seesaw, a boat).
 
 Worlds of MuJoCo let any two bodies touch: approach, impact, contact and slip on bodies that give
 way, each against its closed form.

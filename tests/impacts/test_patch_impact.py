@@ -1,4 +1,4 @@
-"""An impact of a flat patch: momentum, and what tells sticking, sliding and tipping apart."""
+"""An impact of a flat patch (flickinger 2.3): momentum; what tells slipping and tipping apart."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,4 +1,4 @@
-"""A flat patch: its limit surface, its centre of pressure, and bodies that slide and spin on it."""
+"""A flat patch (flickinger 2.3): limit surface, centre of pressure, bodies that slide and spin."""
 
 import jax.numpy as jnp
 import numpy as np

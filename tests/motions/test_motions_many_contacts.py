@@ -1,4 +1,4 @@
-"""More than six contacts at rest in space: the search ends, and its motions are the known ones."""
+"""More than six contacts in space (erdmann 5.4.4): the search ends with the known motions."""
 
 import jax.numpy as jnp
 import numpy as np

@@ -1,5 +1,6 @@
 """The list of what is reproduced, and what every item gives."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,20 @@ def test_the_manual_lists_every_item_with_its_verdict():
     page = (Path(__file__).parents[2] / "docs" / "documents.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith(("| Figure", "| Table"))]
     listed = [e for d in DOCUMENTS if d != "studies" for e in entries(d)]
-    assert rows == [f"| {e.item} | {e.title} | {e.listed} |" for e in listed]
+    alone = {True: ", with mechanics", False: ""}
+    assert rows == [f"| {e.item} | {e.title} | {e.listed}{alone[e.silent]} |" for e in listed]
+
+
+def test_parts_that_no_figure_shows_have_the_tests_that_are_named():
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "documents.md").read_text(encoding="utf-8")
+    rows = page.split("## Parts that no figure shows")[1].split("##")[0]
+    found = re.findall(r"^\| (\w+) \| .* \| (`.*`) \|$", rows, re.MULTILINE)
+    assert len(found) >= 14
+    for document, files in found:
+        for file in re.findall(r"`([^`]+)`", files):
+            text = (root / "tests" / file).read_text(encoding="utf-8")
+            assert re.search(rf"\b{document}\b", text), file  # cited, with a number
 
 
 def test_items_are_found_by_name_by_slug_and_by_chapter():

@@ -78,5 +78,7 @@ def _show(results: list[dict[str, Any]], counts: dict[str, int]) -> None:
         if r["text"]:
             say(f"{r['item']} {r['verdict']}: {r['text']}")
         for c in (c for c in r["checks"] if not c["passed"]):
-            say(f"  {c['source']}: {c['claim']}: {cell(c['value'])}, not {cell(c['expected'])}")
+            beside = f"{cell(c['value'])}, not {cell(c['expected'])}"
+            beside = "does not hold" if c["value"] is c["expected"] is None else beside
+            say(f"  {c['source']}: {c['claim']}: {beside}")
     say("; ".join(f"{n} {verdict}" for verdict, n in counts.items() if n))

@@ -19,14 +19,7 @@ _LONGEST = 0.3  # of the picture's width: the arrow of the largest force
 def write_motions(
     directory: OutputDirectory, problem: Any, answer: Any, content: Mapping[str, Any]
 ) -> Path:
-    """Write the motions of a problem file or of a state of a scene.
-
-    Args:
-        directory: Where files go.
-        problem: A `PlanarProblem`, a `SpatialProblem` or a `SceneState`.
-        answer: Its motions.
-        content: All that is known of them, as plain data.
-    """
+    """Write the motions of a problem file or of a state of a scene."""
     in_scene = not isinstance(problem, PlanarProblem | SpatialProblem)
     subtitle = f"t = {problem.time:.9g} s" if in_scene else problem.note
     report = Report(title=problem.title or "Possible motions", subtitle=subtitle)

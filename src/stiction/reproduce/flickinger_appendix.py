@@ -15,15 +15,7 @@ from stiction._base.errors import unknown
 from stiction.engines.forces import STICK
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_runs import Outcome, item, outcome
-from stiction.reproduce.registry import (
-    Check,
-    Reproduction,
-    check_below,
-    check_close,
-    check_less,
-    check_more,
-    stated,
-)
+from stiction.reproduce.registry import Check, Reproduction, stated
 
 INCH, POUND = 0.0254, 4.4482216152605  # [m], [N]
 # Table A.1, in inches, pounds of force and seconds; U and the normal load are open there.
@@ -159,8 +151,8 @@ def figure_a_1() -> Reproduction:
     return Reproduction(
         figure=figure,
         checks=[
-            check_close("mass of the scene [kg]", body, M * POUND / INCH, 1e-5),
-            check_close("normal load of 1 lbf [N]", weight.mean(), POUND, 1e-4),
+            *stated(Check.close("mass, of Table A.1 [kg]", body, M * POUND / INCH, 1e-5)),
+            Check.close("normal load of 1 lbf [N]", weight.mean(), POUND, 1e-4),
         ],
     )
 
@@ -186,14 +178,14 @@ def figure_a_2() -> Reproduction:
         figure=figure,
         checks=[
             *stated(
-                check_below(
+                Check.below(
                     "similar motion: rms difference of dZ over its amplitude", fine[0], 0.2
                 ),
-                check_less("by events Z swings less than by fixed steps", z[0], z[1], "in"),
-                check_less("and so does dZ", dz[0], dz[1], "in"),
+                Check.less("by events Z swings less than by fixed steps", z[0], z[1], "in"),
+                Check.less("and so does dZ", dz[0], dz[1], "in"),
             ),
             Check("shorter steps come ever nearer to the events' motion", nearer, fine),
-            check_below("steps of 0.1 ms: rms difference over amplitude", fine[2], 5e-3),
+            Check.below("steps of 0.1 ms: rms difference over amplitude", fine[2], 5e-3),
         ],
     )
 
@@ -227,12 +219,12 @@ def figure_a_3() -> Reproduction:
         ],
         checks=[
             *stated(
-                check_more("the fixed step sticks more often", fixed.captures, event.captures),
+                Check.more("the fixed step sticks more often", fixed.captures, event.captures),
                 Check("and for longer [s]", fixed.stuck > event.stuck, fixed.stuck, longer),
-                check_more("by events the fastest slip is faster [in/s]", *fastest),
+                Check.more("by events the fastest slip is faster [in/s]", *fastest),
             ),
-            check_below("by events: friction needed while it sticks", held, MU_STATIC + 1e-6),
-            check_below("and it slips when that is all used up, error", off, 1e-3),
+            Check.below("by events: friction needed while it sticks", held, MU_STATIC + 1e-6),
+            Check.below("and it slips when that is all used up, error", off, 1e-3),
         ],
     )
 

@@ -2,6 +2,7 @@
 
 import functools
 from functools import partial
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -12,15 +13,7 @@ from stiction.engines.forces import OPEN, STICK
 from stiction.impacts import FrictionMap, ImpactProblem, friction_map, impact_law
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_runs import TALL, Outcome, bicycle, item, shows
-from stiction.reproduce.registry import (
-    Check,
-    Reproduction,
-    check_below,
-    check_close,
-    check_less,
-    check_more,
-    stated,
-)
+from stiction.reproduce.registry import Check, Reproduction, stated
 from stiction.scenes import find_impact, parse_settings, scene
 
 MU_STATIC, MU_DYNAMIC = 0.5, 0.25
@@ -30,6 +23,7 @@ RESTITUTIONS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Of the runs; the document does not say. No single one settles on level ground by 2.5 s and keeps
 # bouncing on a slope of 15° (docs/differences.md).
 RESTITUTION = {0: 0.5, 15: 0.7, 30: 0.7, 45: 0.7}
+SETTLED = 2.5  # when it rolls on level ground, Sec. 4.2 [s]
 _ALIKE = 1e-6  # two coefficients nearer than this are one
 _WHEEL = 0  # the one whose friction is shown; both hit at once
 
@@ -96,28 +90,43 @@ def figure_4_1() -> Reproduction:
     axis.set(xlabel="tangential velocity after [m/s]", ylabel="friction coefficient")
     axis.legend(loc="upper left", fontsize=8)
     at_pole = float(first_map(30, 0.0, np.array([pole])).normal[0, _WHEEL])
-    edge = "the normal impulse vanishes at the edge of the shaded region"
+    edge = "the normal impulse vanishes at the edge of the shaded region (4.3) [N·s]"
     return Reproduction(
         figure,
         checks=[
-            check_close("the curve at v_t = 0 is μ_f", np.interp(0, slip, mu), mu_f, 1e-4),
-            check_close("it sticks, and uses just that", chosen, mu_f, 1e-9),
-            Check(edge, abs(at_pole) < 1e-9),
+            *stated(
+                Check.close("the curve at v_t = 0 is μ_f", np.interp(0, slip, mu), mu_f, 1e-4),
+                Check.below(edge, abs(at_pole), 1e-9),
+            ),
+            Check.close("it sticks, and uses just that", chosen, mu_f, 1e-9),
         ],
     )
 
 
-def friction_curves(slope: int) -> Reproduction:
+class Curves(NamedTuple):
     """The friction that every slip after the first impact needs, for several restitutions."""
+
+    slope: int  # [degrees]
+    slip: np.ndarray  # [m/s]
+    maps: dict[float, FrictionMap]
+
+    def each(self, name: str) -> np.ndarray:
+        """A number of the shown wheel, for each restitution."""
+        return np.array([float(getattr(m, name)[_WHEEL]) for m in self.maps.values()])
+
+
+def friction_curves(slope: int) -> Curves:
     slip = np.linspace(-20 if slope else -8, 15, 2001)
-    maps = {e: first_map(slope, e, slip) for e in RESTITUTIONS}
-    stick, limits, poles = (
-        np.array([float(getattr(m, name)[_WHEEL]) for m in maps.values()])
-        for name in ("mu_stick", "mu_limit", "pole")
-    )
+    return Curves(slope, slip, {e: first_map(slope, e, slip) for e in RESTITUTIONS})
+
+
+def _draw_curves(curves: Curves):
+    slip = curves.slip
     figure, axis = new_figure(figsize=(7.0, 4.4))
     shades = np.linspace(0.25, 0.9, len(RESTITUTIONS))
-    for (e, found), mu_f, dark in zip(maps.items(), stick, shades, strict=True):
+    for (e, found), mu_f, dark in zip(
+        curves.maps.items(), curves.each("mu_stick"), shades, strict=True
+    ):
         style = {"color": COLORS[0], "alpha": dark}
         feasible = np.asarray(found.normal)[:, _WHEEL] > 0
         mu = np.where(feasible, np.asarray(found.mu)[:, _WHEEL], np.nan)
@@ -128,58 +137,83 @@ def friction_curves(slope: int) -> Reproduction:
         axis.axhline(value, color=COLORS[1], lw=1)
         axis.annotate(name, (slip[-1], value), ha="right", va="bottom", fontsize=9, color=COLORS[1])
     axis.axvline(0, color="0.6", lw=0.8)
-    axis.set(xlim=(slip[0], slip[-1]), ylim=(0, 2.0 if slope else 1.0))
+    axis.set(xlim=(slip[0], slip[-1]), ylim=(0, 2.0 if curves.slope else 1.0))
     axis.set_xlabel("tangential velocity after [m/s], down the slope positive")
     axis.set_ylabel("friction coefficient")
     axis.legend(loc="upper center", ncols=5, bbox_to_anchor=(0.5, 1.1))
-    checks = [_check_used(slope, rolling_bicycle(slope).impacts[0])]
-    if slope == 0:
-        before = float(first_impact(0).velocity[_WHEEL, 0])
-        wedge = np.asarray(maps[0.5].mu)[:, _WHEEL] / np.maximum(abs(slip - before), 1e-9)
-        wedge = wedge[np.abs(slip - before) > 0.1]
-        spread = np.ptp(wedge) / wedge.mean()
-        all_can = all(bool((m.normal > 0).all()) for m in maps.values())
-        less = bool((stick < MU_DYNAMIC).all())
-        checks += [
-            check_below("a wedge about the velocity before: spread of its slope, relative",
-                        spread, 1e-6),
-            *stated(
-                Check("all slips are feasible", all_can),
-                Check("slip with μ_d is not, for any e: μ_f is below it",
-                      less, stick.tolist(), f"< {MU_DYNAMIC}"),
-            ),
-        ]  # fmt: skip
-    else:
-        ends = np.array([-1e8, 1e8])
-        far = [np.asarray(first_map(slope, e, ends).mu)[:, _WHEEL] for e in RESTITUTIONS]
-        spread = np.ptp([*np.ravel(far), *limits]) / limits[0]
-        edges = bool(np.isfinite(poles).all())
-        checks += [
-            *stated(
-                Check("faster slip on one side cannot be had", edges, poles.tolist(), "edges [m/s]")
-            ),
-            check_below("both sides tend to one limit, the same for every e, relative",
-                        spread, 1e-4),
-        ]  # fmt: skip
-    if slope == 15:
-        off = max(np.maximum(poles - 1.0, -poles).max(), 0.0)
-        checks += stated(
-            check_close("μ tends to 1.5", limits[0], 1.5, 0.05),
-            check_below("μ grows without bound between 0 and 1 m/s; farthest pole, off by [m/s]",
-                        off, 0.0),
-        )  # fmt: skip
-    if slope == 45:
-        needs = "no slip cannot be had: the least μ_f of all e is above μ_s"
-        checks += stated(check_more(needs, float(stick.min()), MU_STATIC))
-    table = [
+    return figure
+
+
+def _curve_table(curves: Curves) -> list[dict[str, Any]]:
+    numbers = zip(RESTITUTIONS, *map(curves.each, ("mu_stick", "mu_limit", "pole")), strict=True)
+    return [
         {"e": e, "μ_f": f"{s:.4f}", "limit of μ": f"{m:.4f}", "p_n = 0 at [m/s]": f"{p:.3f}"}
-        for e, s, m, p in zip(RESTITUTIONS, stick, limits, poles, strict=True)
+        for e, s, m, p in numbers
     ]
-    return Reproduction(figure, table, checks)
 
 
-for _number, _slope in zip((2, 3, 4, 5), SLOPES, strict=True):
-    item(f"Figure 4.{_number}")(partial(friction_curves, _slope))
+def on_a_slope(curves: Curves) -> list[Check]:
+    """On any slope: a region that friction cannot have, and one limit for fast slip."""
+    limits, poles = curves.each("mu_limit"), curves.each("pole")
+    ends = np.array([-1e8, 1e8])
+    far = [np.asarray(first_map(curves.slope, e, ends).mu)[:, _WHEEL] for e in RESTITUTIONS]
+    edges = bool(np.isfinite(poles).all())
+    return [
+        _check_used(curves.slope, rolling_bicycle(curves.slope).impacts[0]),
+        *stated(
+            Check("faster slip on one side cannot be had", edges, poles.tolist(), "edges [m/s]")
+        ),
+        Check.below("both sides tend to one limit, the same for every e, relative",
+                    np.ptp([*np.ravel(far), *limits]) / limits[0], 1e-4),
+    ]  # fmt: skip
+
+
+def curves_of(number: int, slope: int):
+    """Register the checks of a figure of friction curves."""
+    return item(f"Figure 4.{number}", of=partial(friction_curves, slope), draw=_draw_curves,
+                table=_curve_table)  # fmt: skip
+
+
+@curves_of(2, 0)
+def figure_4_2(curves: Curves) -> list[Check]:
+    before = float(first_impact(0).velocity[_WHEEL, 0])
+    away = np.abs(curves.slip - before)
+    wedge = (np.asarray(curves.maps[0.5].mu)[:, _WHEEL] / np.maximum(away, 1e-9))[away > 0.1]
+    all_can = all(bool((m.normal > 0).all()) for m in curves.maps.values())
+    return [
+        _check_used(0, rolling_bicycle(0).impacts[0]),
+        Check.below("a wedge about the velocity before: spread of its slope, relative",
+                    np.ptp(wedge) / wedge.mean(), 1e-6),
+        *stated(
+            Check("all slips are feasible", all_can),
+            Check.less("slip with μ_d is not, for any e: the largest μ_f",
+                       curves.each("mu_stick").max(), MU_DYNAMIC),
+        ),
+    ]  # fmt: skip
+
+
+@curves_of(3, 15)
+def figure_4_3(curves: Curves) -> list[Check]:
+    poles = curves.each("pole")
+    off = max(np.maximum(poles - 1.0, -poles).max(), 0.0)
+    return [
+        *on_a_slope(curves),
+        *stated(
+            Check.close("μ tends to 1.5", curves.each("mu_limit")[0], 1.5, 0.05),
+            Check.below("μ grows without bound between 0 and 1 m/s; farthest pole, off by [m/s]",
+                        off, 0.0),
+        ),
+    ]  # fmt: skip
+
+
+curves_of(4, 30)(on_a_slope)
+
+
+@curves_of(5, 45)
+def figure_4_5(curves: Curves) -> list[Check]:
+    needs = "no slip cannot be had: the least μ_f of all e is above μ_s"
+    least = float(curves.each("mu_stick").min())
+    return [*on_a_slope(curves), *stated(Check.more(needs, least, MU_STATIC))]
 
 
 def _check_used(slope: int, used: Event) -> Check:
@@ -208,7 +242,7 @@ def _shade(axis, slip: np.ndarray, found: FrictionMap, *, alpha: float) -> None:
 @shows("Figure 4.6", partial(rolling_bicycle, 0), "trajectory")
 def figure_4_6(run: Outcome) -> list[Check]:
     rolls = run.rolling_since
-    settles = stated(check_close("settles down to rolling after 2.5 s [s]", rolls, 2.5, 0.5))
+    settles = stated(Check.close("settles down to rolling after 2.5 s [s]", rolls, SETTLED, 0.5))
     return [*settles, run.check_never_gains(), run.check_ledger()]
 
 
@@ -218,7 +252,7 @@ def figure_4_7(run: Outcome) -> list[Check]:
     return [
         *stated(
             Check("it never settles down", run.rolling_since == np.inf, run.rolling_since, "never"),
-            check_more("gains energy as it bounces: kinetic after the last impact over the first",
+            Check.more("gains energy as it bounces: kinetic after the last impact over the first",
                        left[1] / left[0], 1.0),
         ),
         run.check_never_gains(),
@@ -258,32 +292,70 @@ def _coefficient_figure(run: Outcome):
     return figure
 
 
-def _coefficients(slope: int, run: Outcome) -> list[Check]:
-    used, first = _friction_used(run), run.impacts[0]
+def _coefficients(run: Outcome) -> list[Check]:
+    """What slips and what sticks uses no more than it may."""
+    used = _friction_used(run)
     most = np.nanmax([*[e.mu for e in run.hits], *used[run.modes != OPEN]])
-    quick = [e for e in run.impacts if e.velocity_before[1] < -1e-3]
-    slips = np.array([e.mu for e in quick if abs(e.velocity_after[0]) > 1e-3])
+    slips = [e.mu for e in _quick(run) if abs(e.velocity_after[0]) > 1e-3]
     sliding = used[(run.modes != OPEN) & (run.modes != STICK)]
-    dynamic = np.concatenate([slips, sliding]).max(initial=0.0)
-    share = sum(map(_sticks, quick)) / len(quick)
-    often = check_less if slope == 45 else check_more
-    says = [often("part of the impacts that stick", share, 0.5)]
-    if slope == 45:
-        says += [
-            Check("the first impact slips", not _sticks(first), first.velocity_after[0]),
-            check_below("with a coefficient of", first.mu, MU_DYNAMIC + 1e-9),
-        ]
-    else:
-        says.append(Check("the first impact sticks", _sticks(first), first.velocity_after[0]))
     return [
-        *stated(*says),
-        check_below("no impact or contact uses more than μ_s", most, MU_STATIC + 1e-9),
-        check_below("what slips uses at most μ_d", dynamic, MU_DYNAMIC + 1e-6),
+        Check.below("no impact or contact uses more than μ_s", most, MU_STATIC + 1e-9),
+        Check.below("what slips uses at most μ_d", max([*slips, *sliding], default=0.0),
+                    MU_DYNAMIC + 1e-6),
         *run.check_forces(),
+    ]  # fmt: skip
+
+
+def _quick(run: Outcome) -> list[Event]:
+    """Impacts that rebound."""
+    return [e for e in run.impacts if e.velocity_before[1] < -1e-3]
+
+
+def _share(run: Outcome) -> float:
+    """The part of the impacts that stick."""
+    return sum(map(_sticks, _quick(run))) / len(_quick(run))
+
+
+def coefficients_of(number: int, slope: int):
+    """Register the checks of a figure of coefficients against time."""
+    run = partial(rolling_bicycle, slope)
+    return item(f"Figure 4.{number}", of=run, draw=_coefficient_figure)
+
+
+@coefficients_of(9, 15)
+@coefficients_of(10, 30)
+def mostly_sticks(run: Outcome) -> list[Check]:
+    first = run.impacts[0]
+    return [
+        *stated(
+            Check("the first impact sticks", _sticks(first), first.velocity_after[0]),
+            Check.more("part of the impacts that stick", _share(run), 0.5),
+        ),
+        *_coefficients(run),
     ]
 
 
-for _number, _slope in zip((8, 9, 10, 11), SLOPES, strict=True):
-    item(f"Figure 4.{_number}", of=partial(rolling_bicycle, _slope), draw=_coefficient_figure)(
-        partial(_coefficients, _slope)
-    )
+@coefficients_of(8, 0)
+def figure_4_8(run: Outcome) -> list[Check]:
+    wheels: dict[float, set[str]] = {}
+    for e in run.impacts:
+        wheels.setdefault(e.time, set()).add(e.contact)
+    alone = sum(time > SETTLED and len(which) == 1 for time, which in wheels.items())
+    return [
+        *mostly_sticks(run),
+        *stated(Check.more("then wheels bounce by turns: impacts of one alone", alone, 10)),
+    ]
+
+
+@coefficients_of(11, 45)
+def figure_4_11(run: Outcome) -> list[Check]:
+    first, late = run.impacts[0], sum(e.time > run.time[-1] - 1.0 for e in run.impacts)
+    return [
+        *stated(
+            Check("the first impact slips", not _sticks(first), first.velocity_after[0]),
+            Check.below("with a coefficient of", first.mu, MU_DYNAMIC + 1e-9),
+            Check.less("part of the impacts that stick", _share(run), 0.5),
+            Check.more("chatter at the end: impacts in the last second", late, 10),
+        ),
+        *_coefficients(run),
+    ]

@@ -9,6 +9,7 @@ coordinates, so that its own estimates depend on where the origin is (`Outcome.p
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import numpy as np
@@ -19,7 +20,7 @@ from stiction.impacts import impact_forces
 from stiction.report.contacts import event_rows
 from stiction.report.figures import COLORS, new_figure
 from stiction.report.strobe import draw_strobe
-from stiction.reproduce.registry import Check, Document, check_below
+from stiction.reproduce.registry import Check, Document
 from stiction.scenes import PastImpact, parse_settings, past_impact, scene
 
 item = Document("flickinger").item
@@ -143,12 +144,12 @@ class Outcome:
     def check_ledger(self) -> Check:
         """Energies close."""
         error = np.abs(np.asarray(self.trajectory.ledger_error)).max() / self.energy.max()
-        return check_below("energy unaccounted for, of the whole", error, 1e-6)
+        return Check.below("energy unaccounted for, of the whole", error, 1e-6)
 
     def check_never_gains(self) -> Check:
         """No impact creates energy."""
         most = self.gains.max() / self.energy[0]
-        return check_below("most energy gained at an impact, of the initial", most, 1e-12)
+        return Check.below("most energy gained at an impact, of the initial", most, 1e-12)
 
     def check_forces(self) -> list[Check]:
         """Nothing pulls, and friction stays inside its cones."""
@@ -159,8 +160,8 @@ class Outcome:
         mu = self.trajectory.scene.scenario.contact.mu_static
         excess = (np.abs(both[:, 0]) - mu * both[:, 1]).max() / largest
         return [
-            check_below("no force or impulse pulls; the most, of the largest", pull, 1e-9),
-            check_below("friction beyond the static cone, of the largest", excess, 1e-6),
+            Check.below("no force or impulse pulls; the most, of the largest", pull, 1e-9),
+            Check.below("friction beyond the static cone, of the largest", excess, 1e-6),
         ]
 
     def check_settled(self) -> list[Check]:
@@ -168,8 +169,8 @@ class Outcome:
         resting = self.force[self.time > (self.rest or 0.0) + 0.01, 0]
         drift = float(self.trajectory.drift)
         return [
-            check_below("at rest the force is constant [N]", np.ptp(resting, axis=0).max(), 1e-6),
-            check_below("drift of the kept contact [m]", drift, 1e-9),
+            Check.below("at rest the force is constant [N]", np.ptp(resting, axis=0).max(), 1e-6),
+            Check.below("drift of the kept contact [m]", drift, 1e-9),
         ]
 
     def check_rest(self, within: float) -> Check:
@@ -206,6 +207,31 @@ def flat_bicycle(restitution: float, energetic: float) -> Outcome:
     """The bicycle with round wheels on level ground, thrown forward at 2 m/s (Tables 3.2, 5.2)."""
     start = "start.v=[2,0,0,0,0]"
     return bicycle(restitution, energetic, *ROUND, "ground.slope_deg=0", start)
+
+
+def bent(energetic: float, method: str = "scale") -> Outcome:
+    """The pendulum of Table 5.3."""
+    return pendulum(1.0, energetic, BENT, "until=5", f"contact.energy_method={method}")
+
+
+# What the document simulates in chapters 3 and 5, by section: coefficients e and e*.
+RUNS: dict[str, partial[Outcome]] = {
+    "3.4.1": partial(pendulum, 1.0, NO_CONTROL),
+    "3.4.2": partial(flat_bicycle, 1.0, NO_CONTROL),
+    "3.6.1": partial(pendulum, 0.0, 0.5),
+    "3.7.1": partial(bicycle, 0.75, 0.5),
+    "3.7.2": partial(bicycle, 0.5, 0.5),
+    "3.7.3": partial(bicycle, 0.25, 0.5),
+    "5.2.1": partial(pendulum, 1.0, 1.0),
+    "5.2.2": partial(pendulum, 1.0, 0.5),
+    "5.2.3": partial(pendulum, 0.1, 0.5),
+    "5.3.1": partial(flat_bicycle, 1.0, 0.95),
+    "5.3.2": partial(flat_bicycle, 0.5, 1.0),
+    "5.3.3": partial(flat_bicycle, 0.0, 1.0),
+    "5.5, free": partial(bent, NO_CONTROL),
+    "5.5, scaled": partial(bent, 1.0),
+    "5.5, constrained": partial(bent, 1.0, "constrain"),
+}
 
 
 def _law(restitution: float, energetic: float) -> tuple[str, str]:
@@ -336,15 +362,19 @@ FIGURES = {
     "trajectory": trajectory_figure,
     "energy": energy_figure,
     "motion": motion_figure,
-    "motion, potential": functools.partial(motion_figure, potential=True),
+    "motion, potential": partial(motion_figure, potential=True),
     "forces": force_figure,
 }
 
 
-def shows(name: str, run: Callable[[], Outcome], what: str):
+def shows(name: str, run: str | Callable[[], Outcome], what: str):
     """Register what must hold of a run as one item: a figure of `FIGURES`, a table, the checks.
 
-    The table of the first impacts goes with figures that show the trajectory.
+    Args:
+        name: Of the item.
+        run: Its section, or what makes it.
+        what: The figure. The table of the first impacts goes with those of a trajectory.
     """
+    of = RUNS[run] if isinstance(run, str) else run
     table = impact_table if what.startswith(("trajectory", "motion")) else None
-    return item(name, of=run, draw=FIGURES[what], table=table)
+    return item(name, of=of, draw=FIGURES[what], table=table)

@@ -14,22 +14,13 @@ from stiction.mechanism import world_poses
 from stiction.reproduce.flickinger_agility import TORQUE
 from stiction.reproduce.flickinger_appendix import INCH, POUND, STEP, by_events
 from stiction.reproduce.flickinger_oblique import rolling_bicycle
-from stiction.reproduce.flickinger_runs import (
-    BENT,
-    NO_CONTROL,
-    Outcome,
-    bicycle,
-    flat_bicycle,
-    item,
-    pendulum,
-)
-from stiction.reproduce.registry import Reproduction, check_below, check_close, stated
+from stiction.reproduce.flickinger_runs import RUNS, Outcome, item
+from stiction.reproduce.registry import Check, Reproduction, stated
 from stiction.scenes import Scene, scene
 from stiction.scenes.run import build_solver
 from stiction.surfaces import Contacts
 
 ROUNDING = 1e-6  # relative: units are converted to seven digits
-FREE = partial(pendulum, 1.0, NO_CONTROL)
 
 
 class Printed(NamedTuple):
@@ -44,9 +35,9 @@ class Printed(NamedTuple):
 def _beside(rows: list[Printed]) -> Reproduction:
     """A table with a check for each of its rows."""
     checks = [
-        check_below(r.name, r.here, r.printed * (1 + ROUNDING))
+        Check.below(r.name, r.here, r.printed * (1 + ROUNDING))
         if r.bound
-        else check_close(r.name, r.here, r.printed, ROUNDING * max(abs(r.printed), 1e-3))
+        else Check.close(r.name, r.here, r.printed, ROUNDING * max(abs(r.printed), 1e-3))
         for r in rows
     ]
     table = [
@@ -98,7 +89,7 @@ def _apart(s: Scene, first: str, second: str) -> float:
     return float(np.linalg.norm(places[first] - places[second]))
 
 
-@item("Table 2.1", of=FREE)
+@item("Table 2.1", of=RUNS["3.4.1"])
 def table_2_1(run: Outcome) -> Reproduction:
     s = run.trajectory.scene
     masses = _masses(s)
@@ -124,12 +115,14 @@ def table_2_1(run: Outcome) -> Reproduction:
     ])  # fmt: skip
 
 
-@item("Table 2.2", of=partial(flat_bicycle, 1.0, NO_CONTROL))
+@item("Table 2.2", of=RUNS["3.4.2"])
 def table_2_2(run: Outcome) -> Reproduction:
     s = run.trajectory.scene
-    masses, across = _masses(s), 2 * float(_touching(s).round_plane.semi_axes[0, 0])
+    masses = _masses(s)
+    along, _, upright = (2 * float(a) for a in _touching(s).round_plane.semi_axes[0])
     return _beside([
-        Printed("d, across a round wheel [m]", 1.0, across),
+        Printed("d, across a round wheel [m]", 1.0, along),
+        Printed("and upright [m]", 1.0, upright),
         Printed("L1, half of the bar [m]", 1.0, _apart(s, "bar", "wheel_c")),
         Printed("m_B [kg]", 1.0, masses["bar"]),
         Printed("m_C [kg]", 2.0, masses["wheel_c"]),
@@ -194,19 +187,19 @@ def _starts(name: str, run: Callable[[], Outcome], q: Any, v: Any, wheels: Any =
 
 _DROPPED = (5.0, 5.0, 0.0, 0.0, 0.0)
 _STILL, _THROWN = (0.0,) * 5, (2.0, 0.0, 0.0, 0.0, 0.0)
-_starts("Table 3.1", FREE, (0.0, 0.0), (0.0, 0.0))
-_starts("Table 3.2", partial(flat_bicycle, 1.0, NO_CONTROL), _DROPPED, _THROWN, (0.5, 0.5))
-_starts("Table 3.3", partial(pendulum, 0.0, 0.5), (0.0, 0.0), (0.0, 0.0))
-_starts("Table 3.4", partial(bicycle, 0.75, 0.5), _DROPPED, _STILL, (0.5, 0.25))
+_starts("Table 3.1", RUNS["3.4.1"], (0.0, 0.0), (0.0, 0.0))
+_starts("Table 3.2", RUNS["3.4.2"], _DROPPED, _THROWN, (0.5, 0.5))
+_starts("Table 3.3", RUNS["3.6.1"], (0.0, 0.0), (0.0, 0.0))
+_starts("Table 3.4", RUNS["3.7.1"], _DROPPED, _STILL, (0.5, 0.25))
 _starts("Table 4.1", partial(rolling_bicycle, 15), _DROPPED, _STILL, (0.5, 0.25))
-_starts("Table 5.1", partial(pendulum, 1.0, 1.0), (0.0, 0.0), (0.0, 0.0))
-_starts("Table 5.2", partial(flat_bicycle, 1.0, 0.95), _DROPPED, _THROWN, (0.5, 0.5))
+_starts("Table 5.1", RUNS["5.2.1"], (0.0, 0.0), (0.0, 0.0))
+_starts("Table 5.2", RUNS["5.3.1"], _DROPPED, _THROWN, (0.5, 0.5))
 
 
 # --------------------------------------------------------------------------------- parameters
 
 
-@item("Table 5.3", of=partial(pendulum, 1.0, 1.0, BENT, "until=5"))
+@item("Table 5.3", of=RUNS["5.5, scaled"])
 def table_5_3(run: Outcome) -> Reproduction:
     s = run.trajectory.scene
     return _beside([
@@ -246,8 +239,5 @@ def table_a_1(made: Any) -> Reproduction:
 @item("Table A.2", of=by_events)
 def table_a_2(made: Any) -> Reproduction:
     s = made[1].trajectory.scene
-    rows = [
-        Printed("step of Runge and Kutta [s]", 0.01, STEP),
-        *_integrator(s, 0.01, 1e-5, 1e-4),
-    ]
+    rows = [Printed("step of Runge and Kutta [s]", 0.01, STEP), *_integrator(s, 0.01, 1e-5, 1e-4)]
     return _beside(rows)

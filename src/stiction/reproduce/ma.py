@@ -25,16 +25,7 @@ from stiction.identify import (
     virtual_test,
 )
 from stiction.report.figures import COLORS, new_figure
-from stiction.reproduce.registry import (
-    Check,
-    Document,
-    Reproduction,
-    check_below,
-    check_close,
-    check_less,
-    check_more,
-    stated,
-)
+from stiction.reproduce.registry import Check, Document, Reproduction, stated
 
 item = Document("ma").item
 
@@ -153,26 +144,26 @@ def _table(case: Case, printed, average, scatter, aim, errors, letters) -> Repro
     rows.append({"": "error of the average [%]"} | {h: f"{v:.2g}" for h, v in wrong if v == v})
     # Averages are printed with as many digits as the tests, so rounding is relative to those.
     rounded = np.max(np.abs(printed.mean(axis=0) / np.array(average) - 1))
-    checks = stated(check_below("averages follow from the printed tests, relative", rounded, 5e-4))
+    checks = stated(Check.below("averages follow from the printed tests, relative", rounded, 5e-4))
     for n, s, p in zip(plain, _scatter(printed), scatter, strict=True):
         claim = f"scatter of {n} follows from the printed tests [%]"
-        checks += stated(check_close(claim, s, p, ROUNDING))
+        checks += stated(Check.close(claim, s, p, ROUNDING))
     for n, error, theirs in zip(plain, off, errors, strict=True):
         if theirs == theirs:
             claim = f"virtual tests: error of the average {n}, the document's own or less [%]"
-            checks.append(check_below(claim, error, theirs))
+            checks.append(Check.below(claim, error, theirs))
     for n, error, spread, bound in zip(plain, off, _scatter(ours), aim, strict=True):
-        checks.append(check_below(f"virtual tests: error of the average {n} [%]", error, bound))
-        checks.append(check_below(f"virtual tests: scatter of {n} [%]", spread, bound))
+        checks.append(Check.below(f"virtual tests: error of the average {n} [%]", error, bound))
+        checks.append(Check.below(f"virtual tests: scatter of {n} [%]", spread, bound))
     if len(letters) == 3:  # Sec. 4.1, of the single point
         theirs, mine = _scatter(printed), _scatter(ours)
         checks += stated(
-            check_less("stiffness scatters less than damping and friction, as printed: times",
+            Check.less("stiffness scatters less than damping and friction, as printed: times",
                        float(theirs[0] / theirs[1:].min()), 1.0),
-            check_less("and in virtual tests, times", float(mine[0] / mine[1:].min()), 1.0),
+            Check.less("and in virtual tests, times", float(mine[0] / mine[1:].min()), 1.0),
         )  # fmt: skip
     gain = float(np.min(_scatter(printed) / _scatter(ours)))
-    checks.append(check_more("virtual tests scatter less than a third as much", gain, 3))
+    checks.append(Check.more("virtual tests scatter less than a third as much", gain, 3))
     return Reproduction(table=rows, checks=checks)
 
 
@@ -194,7 +185,7 @@ def table_2(case: Case) -> Reproduction:
 def _path_check(case: Case) -> Check:
     error = np.asarray(case.trace.motion.position) - np.asarray(case.tests[0].motion.position)
     claim = "the path is known better than one reading of 0.1 mm, rms [mm]"
-    return check_below(claim, 1e3 * _rms(error), 0.05)
+    return Check.below(claim, 1e3 * _rms(error), 0.05)
 
 
 def single_motion(case: Case) -> Reproduction:
@@ -213,8 +204,8 @@ def single_motion(case: Case) -> Reproduction:
     return Reproduction(
         figure,
         checks=[
-            *stated(check_close("samples in contact, about", float(len(touching)), 150.0, 20.0)),
-            check_below("contact begins and ends when it truly does [samples]", off, 1.01),
+            *stated(Check.close("samples in contact, about", float(len(touching)), 150.0, 20.0)),
+            Check.below("contact begins and ends when it truly does [samples]", off, 1.01),
             _path_check(case),
         ],
     )
@@ -242,9 +233,9 @@ def plane_motion(case: Case) -> Reproduction:
         checks=[
             *stated(
                 Check("the side plate is touched first", first[0] < first[1], first, "rising"),
-                check_close("samples in contact, about", float(np.sum(side | bottom)), 150.0, 30.0),
+                Check.close("samples in contact, about", float(np.sum(side | bottom)), 150.0, 30.0),
             ),
-            check_more("both are touched for a while [samples]", int(np.sum(side & bottom)), 50),
+            Check.more("both are touched for a while [samples]", int(np.sum(side & bottom)), 50),
             _path_check(case),
         ],
     )
@@ -271,9 +262,9 @@ def wrench(first: int, case: Case) -> Reproduction:
     return Reproduction(
         figure,
         checks=[
-            check_close(f"what is left is the sensor's noise, rms [{unit}]",
+            Check.close(f"what is left is the sensor's noise, rms [{unit}]",
                         left, noise, 0.1 * noise),
-            check_below(nearer, error, 0.5 * noise),
+            Check.below(nearer, error, 0.5 * noise),
         ],
     )  # fmt: skip
 
@@ -297,8 +288,8 @@ def depth(i: int, case: Case) -> Reproduction:
     return Reproduction(
         figure,
         checks=[
-            check_below("depth, error rms [mm]", errors[0], 0.05),
-            check_below("rate, error rms [mm/s], a tenth of differences'", errors[1], raw / 10),
+            Check.below("depth, error rms [mm]", errors[0], 0.05),
+            Check.below("rate, error rms [mm/s], a tenth of differences'", errors[1], raw / 10),
         ],
     )
 
@@ -324,14 +315,14 @@ def loop(i: int, case: Case) -> Reproduction:
     return Reproduction(
         figure,
         checks=[
-            *stated(check_more("hysteresis by damping: its width over the sensor's noise", width,
+            *stated(Check.more("hysteresis by damping: its width over the sensor's noise", width,
                                10.0)),
-            check_close(
+            Check.close(
                 "work of the measured force, less what the spring keeps, is what the damper takes"
                 " [J]",
                 work - stored, taken, 0.03 * (taken + abs(stored)),
             ),
-            check_close(
+            Check.close(
                 "what is measured beyond the spring grows with the rate as c says [N·s/m]",
                 slope, c, 0.1 * c,
             ),
@@ -354,6 +345,3 @@ for _number, _of, _make in (
     (21, TWO, partial(loop, 1)),
 ):
     item(f"Figure {_number}", of=_of)(_make)
-
-
-from stiction.reproduce import ma_testbed as ma_testbed  # noqa: E402 (needs the cases above)

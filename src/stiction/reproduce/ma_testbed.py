@@ -12,14 +12,7 @@ import numpy as np
 from stiction.identify import compound_stiffness, plate_stiffness
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.ma import SINGLE, TWO, Case
-from stiction.reproduce.registry import (
-    Check,
-    Document,
-    Reproduction,
-    check_below,
-    check_close,
-    stated,
-)
+from stiction.reproduce.registry import Check, Document, Reproduction, stated
 from stiction.reproduce.schemes import flow_figure
 
 item = Document("ma").item
@@ -108,9 +101,9 @@ def _local_forces(case: Case) -> Reproduction:
             for s, row in zip(case.setup.surfaces, parts, strict=True)
         ],
         checks=stated(
-            check_below("(1)-(4): the parts add up to the contact force, off by [N]",
+            Check.below("(1)-(4): the parts add up to the contact force, off by [N]",
                         off[:3].max(), 1e-6 * np.linalg.norm(wrench[:3])),
-            check_below("(5): and to its moment about the reference point, off by [N·m]",
+            Check.below("(5): and to its moment about the reference point, off by [N·m]",
                         off[3:].max(), 1e-6 * np.linalg.norm(wrench[:3])),
         ),
     )  # fmt: skip
@@ -139,12 +132,17 @@ def _hole(case: Case) -> Reproduction:
     corners = 0.05 * np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     statics = float(plate_stiffness(springs, corners, np.zeros(2)))
     equal = float(compound_stiffness(np.full(4, AVERAGE / 4)))
+    angle = np.linspace(0, 2 * np.pi, 73)
+    away = 0.05 * 0.1 * np.stack([np.cos(angle), np.sin(angle)], axis=1)  # 5 % of their distance
+    near = [float(plate_stiffness(np.full(4, AVERAGE / 4), corners, place)) for place in away]
     return Reproduction(
         figure,
         checks=stated(
-            check_close("(16) with equal springs is their sum [N/m]", equal, AVERAGE, 1e-9),
-            check_close("(16) with others is what statics says of a plate on them [N/m]",
+            Check.close("(16) with equal springs is their sum [N/m]", equal, AVERAGE, 1e-9),
+            Check.close("(16) with others is what statics says of a plate on them [N/m]",
                         float(compound_stiffness(springs)), statics, 1e-6),
+            Check.less("equal springs: within 5 % of their distance from the centre it changes by",
+                       100 * np.abs(np.array(near) / equal - 1).max(), 1.0, "%"),
         ),
     )  # fmt: skip
 
@@ -158,7 +156,7 @@ def _scheme(steps: tuple[str, ...], case: Case) -> Reproduction:
     worst = max(abs(found[n] / truth[n] - 1) for n in truth)
     words = "a test that goes this way gives its parameters, worst error [%]"
     rows = [{"parameter": n, "true": truth[n], "found": f"{found[n]:.5g}"} for n in truth]
-    return Reproduction(flow_figure(steps), rows, [check_below(words, 100 * worst, 3.0)])
+    return Reproduction(flow_figure(steps), rows, [Check.below(words, 100 * worst, 3.0)])
 
 
 for _number, _of, _make in (

@@ -1,7 +1,7 @@
-"""Marhefka and Orin 1996, Figures 2 to 8.
+"""Marhefka and Orin 1996, Figures 1 to 7: one impact, by the exact relations.
 
-Figures 2 to 7 come from the exact relations; their checks compare with direct integration and with
-numbers computed elsewhere. Figure 8, the foot, is a run of the compliant engine.
+Checks compare with direct integration and with numbers computed elsewhere. `marhefka_foot` has
+Figure 8.
 """
 
 import itertools
@@ -13,20 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction.engines import Compliance, Trajectory
 from stiction.laws import HuntCrossley, LinearSpringDamper, impact
 from stiction.report.figures import new_figure
-from stiction.reproduce.registry import (
-    Check,
-    Document,
-    Reproduction,
-    check_below,
-    check_close,
-    check_less,
-    check_more,
-    stated,
-)
-from stiction.scenes import scene
+from stiction.reproduce.registry import Check, Document, Reproduction, stated
 
 item = Document("marhefka").item
 
@@ -105,7 +94,7 @@ def check_loops(impacts: Impacts) -> list[Check]:
     error = np.max(np.abs(np.asarray(impacts.integrate().energy_lost) / exact - 1))
     lowest = min(np.min(loop(**at)[1]) for at in impacts.each())
     return [
-        check_below("loop area by integration equals the energy lost, relative", error, 1e-8),
+        Check.below("loop area by integration equals the energy lost, relative", error, 1e-8),
         *stated(Check("the force is never negative", bool(lowest >= 0), float(lowest), ">= 0")),
     ]
 
@@ -130,93 +119,120 @@ def figure_1() -> Reproduction:
     states = itertools.product((1e-3, 5e-3), (-0.5, 0.5))
     off = max(abs(float(law.force(x, v)) - (10e3 * x + 60.0 * v)) for x, v in states)
     return Reproduction(
-        figure, checks=stated(check_below("(3): the force is k x + b v, off by [N]", off, 1e-9))
+        figure, checks=stated(Check.below("(3): the force is k x + b v, off by [N]", off, 1e-9))
     )
 
 
-@item("Figure 2")
-def figure_2() -> Reproduction:
-    m, k, alpha = 50.0, 50e3, 0.4
-    d = 1.5 * alpha
-    limit = -1 / d
+# ----------------------------------------------------------- Figure 2: m 50 kg, k 50 kN/m, α 0.4
 
-    def first_integral(x, v):
-        """Constant along a contour: (19) with both ends on one side (|·| as in the document)."""
-        return k * d**2 * x**2 / (2 * m) + d * v - np.log(np.abs(1 + d * v))
+MASS, STIFFNESS, ALPHA = 50.0, 50e3, 0.4
+LIMIT = -2 / (3 * ALPHA)  # (22) [m/s]
 
+
+def _first_integral(x, v):
+    """Constant along a contour: (19) with both ends on one side (|·| as in the document)."""
+    d = 1.5 * ALPHA
+    return STIFFNESS * d**2 * x**2 / (2 * MASS) + d * v - np.log(np.abs(1 + d * v))
+
+
+def _phase_diagram():
     figure, axis = new_figure(figsize=(6.4, 4.8))
     starts = np.arange(0.5, 4.1, 0.5)
     for above in (True, False):
-        v = np.linspace(limit + 1e-4, 4.2, 900) if above else np.linspace(-4.2, limit - 1e-4, 400)
-        levels = np.sort(first_integral(0.0, starts if above else limit - 0.35 * starts))
+        v = np.linspace(LIMIT + 1e-4, 4.2, 900) if above else np.linspace(-4.2, LIMIT - 1e-4, 400)
+        levels = np.sort(_first_integral(0.0, starts if above else LIMIT - 0.35 * starts))
         for side, style in ((1, "solid"), (-1, "dotted")):
             x = side * np.linspace(0, 0.12, 400)
             X, V = np.meshgrid(x, v)
             lines = {"levels": levels, "colors": "C0", "linestyles": style, "linewidths": 1.2}
-            axis.contour(1e3 * X, V, first_integral(X, V), **lines)
-    axis.axhline(limit, color="C1", lw=1.2)
-    axis.annotate("v = -2/(3α), (22)", (118, limit + 0.08), ha="right", color="C1", fontsize=9)
+            axis.contour(1e3 * X, V, _first_integral(X, V), **lines)
+    axis.axhline(LIMIT, color="C1", lw=1.2)
+    axis.annotate("v = -2/(3α), (22)", (118, LIMIT + 0.08), ha="right", color="C1", fontsize=9)
     axis.axhline(0, color="0.6", lw=0.8)
     axis.axvline(0, color="0.6", lw=0.8)
     axis.set(xlabel="penetration [mm]", ylabel="velocity of penetration [m/s]")
+    return figure
 
-    law = HuntCrossley.from_alpha(stiffness=k, alpha=alpha)
-    at = {"speed": 2.0, "dissipation": d, "mass": m, "stiffness": k}
-    course = _course(law, mass=m, speed=2.0, duration=impact.contact_duration(**at))
+
+@item("Figure 2")
+def figure_2() -> Reproduction:
+    d = 1.5 * ALPHA
+    law = HuntCrossley.from_alpha(stiffness=STIFFNESS, alpha=ALPHA)
+    at = {"speed": 2.0, "dissipation": d, "mass": MASS, "stiffness": STIFFNESS}
+    course = _course(law, mass=MASS, speed=2.0, duration=impact.contact_duration(**at))
     phase = jax.vmap(lambda w: impact.depth_at_velocity(w, **at))(course.velocity[1:-1])
     apart = jnp.max(jnp.abs(phase - course.depth[1:-1])) / jnp.max(course.depth)
-    unclamped = HuntCrossley.from_alpha(stiffness=k, alpha=alpha, clamp=False)
-    pull = float(unclamped.force(0.01, limit - 1e-9))
-    push = float(unclamped.force(0.01, limit + 1e-9))
-    rebound = float(impact.rebound_speed(1e9, d))
+    unclamped = HuntCrossley.from_alpha(stiffness=STIFFNESS, alpha=ALPHA, clamp=False)
+    pull, push = (float(unclamped.force(0.01, LIMIT + side)) for side in (-1e-9, 1e-9))
     return Reproduction(
-        figure=figure,
+        _phase_diagram(),
         checks=[
-            check_below("an integrated impact follows (19), relative", float(apart), 1e-8),
+            Check.below("an integrated impact follows (19), relative", float(apart), 1e-8),
             *stated(
-                check_close("v_o as v_i grows tends to 2/(3α)", rebound, 2 / (3 * alpha), 1e-9),
+                Check.close("v_o as v_i grows tends to 2/(3α)",
+                            float(impact.rebound_speed(1e9, d)), -LIMIT, 1e-9),
                 Check("pulls below that velocity and pushes above it, (22)", pull < 0 < push),
             ),
         ],
-    )
+    )  # fmt: skip
 
 
-@item("Figure 3")
-def figure_3() -> Reproduction:
-    figure, axis = new_figure()
-    v = np.linspace(0, 5, 300)
-    alphas = np.array([0.01, 0.02, 0.04, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5])
+# --------------------------------------------------------------------- Figure 3: the restitution
+
+SPEEDS = np.linspace(0, 5, 300)  # [m/s]
+ALPHAS = (0.01, 0.02, 0.04, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # [s/m]
+KNOWN = {(0.1, 1.0): 0.909016, (0.2, 5.0): 0.487741, (0.5, 1.0): 0.662962, (0.5, 5.0): 0.255228,
+         (0.04, 5.0): 0.832870}  # computed elsewhere, from (19)  # fmt: skip
+
+
+def _e(alpha: float, speed: float) -> float:
+    return float(impact.restitution(speed, 1.5 * alpha))
+
+
+def _restitutions() -> np.ndarray:
+    """One row for each α."""
     of_speeds = jax.vmap(impact.restitution, in_axes=(0, None))
-    curves = np.array([of_speeds(v, 1.5 * a) for a in alphas])
-    for alpha, e in zip(alphas, curves, strict=True):
-        axis.plot(v, e, color="C0", lw=1.3)
+    return np.array([of_speeds(SPEEDS, 1.5 * alpha) for alpha in ALPHAS])
+
+
+def _draw_restitutions(curves: np.ndarray):
+    figure, axis = new_figure()
+    for alpha, e in zip(ALPHAS, curves, strict=True):
+        axis.plot(SPEEDS, e, color="C0", lw=1.3)
         axis.annotate(f"{alpha:g}", (5.03, e[-1]), va="center", fontsize=8)
     axis.annotate("α [s/m]", (5.03, 1.03), fontsize=8, annotation_clip=False)
     axis.set(xlabel="impact speed [m/s]", ylabel="restitution", xlim=(0, 5.4), ylim=(0, 1.0))
-    known = {(0.1, 1.0): 0.909016, (0.2, 5.0): 0.487741, (0.5, 1.0): 0.662962}
-    known |= {(0.5, 5.0): 0.255228, (0.04, 5.0): 0.832870}
-    checks = [
-        check_close(f"e({a:g}, {s:g})", float(impact.restitution(s, 1.5 * a)), e, 1e-6)
-        for (a, s), e in known.items()
-    ]
-    alpha, s = 0.5, 1e-4
-    slope = (1 - float(impact.restitution(s, 1.5 * alpha))) / s
+    return figure
+
+
+@item("Figure 3", of=_restitutions, draw=_draw_restitutions)
+def figure_3(curves: np.ndarray) -> list[Check]:
+    some = Impacts.of([0.1, 1.0, 10.0, 1000.0], [1e5, 1e3, 1e4, 50e3], 0.2, 3.0)
+    hertz = HuntCrossley.from_alpha(stiffness=1e6, alpha=0.2, exponent=1.5)
+    lost = np.asarray(some.integrate().energy_lost) / (0.5 * some.mass * 3.0**2)
+    lost = np.append(lost, impact.integrate_impact(hertz, mass=2.0, speed=3.0).energy_lost / 9.0)
     fall = np.diff(curves, axis=1)
-    falls = {"speed": fall.max(), "α": np.diff(curves[:, 1:], axis=0).max()}
-    checks += stated(
-        check_close("slope at low speed is α, (5)", slope, alpha, 1e-4),
-        *(check_less(f"restitution falls with {of}; its least fall", x, 0.0)
-          for of, x in falls.items()),
-        check_less("and levels out: its last fall over its first, α 0.5",
-                   float(fall[-1, -1] / fall[-1, 0]), 0.5),
-    )  # fmt: skip
-    return Reproduction(figure=figure, checks=checks)
+    return [
+        *(Check.close(f"e({a:g}, {v:g})", _e(a, v), e, 1e-6) for (a, v), e in KNOWN.items()),
+        *stated(
+            Check.close("slope at low speed is α, (5)", (1 - _e(0.5, 1e-4)) / 1e-4, 0.5, 1e-4),
+            Check.less("restitution falls with speed; its least fall", fall.max(), 0.0),
+            Check.less("and with α", np.diff(curves[:, 1:], axis=0).max(), 0.0),
+            Check.below("it is the same for every m, k and n: e by integration, off by",
+                        np.abs(np.sqrt(1 - lost) - _e(0.2, 3.0)).max(), 1e-8),
+            Check.less("and levels out: its last fall over its first, α 0.5",
+                       fall[-1, -1] / fall[-1, 0], 0.5),
+        ),
+    ]  # fmt: skip
+
+
+# ------------------------------------------------------------------ Figures 4 to 7: loops of force
 
 
 def _deeper(impacts: Impacts, claim: str, sign: int) -> Check:
     """The claim that depth grows (1) or falls (-1) from impact to impact."""
     depths = [float(impact.peak_depth(**at)) for at in impacts.each()]
-    return check_more(f"{claim}: least change [m]", float(np.min(sign * np.diff(depths))), 0.0)
+    return Check.more(f"{claim}: least change [m]", float(np.min(sign * np.diff(depths))), 0.0)
 
 
 @item("Figure 4")
@@ -229,14 +245,14 @@ def figure_4() -> Reproduction:
     return Reproduction(
         loop_figure(impacts, [f"α = {alpha:g} s/m" for alpha in impacts.alpha]),
         checks=[
-            check_close("α 0.4: peak depth in mm", 1e3 * depth, 8.49825, 1e-5),
-            check_close("α 0.4: peak force in N", force, 94.871, 1e-3),
-            check_close("α 0.4: loop area in J", loss, 0.246563, 1e-6),
-            check_close("α 0.4: duration in ms", 1e3 * duration, 31.757, 1e-3),
+            Check.close("α 0.4: peak depth in mm", 1e3 * depth, 8.49825, 1e-5),
+            Check.close("α 0.4: peak force in N", force, 94.871, 1e-3),
+            Check.close("α 0.4: loop area in J", loss, 0.246563, 1e-6),
+            Check.close("α 0.4: duration in ms", 1e3 * duration, 31.757, 1e-3),
             *check_loops(impacts),
             *stated(
                 _deeper(impacts, "more damping, less depth", -1),
-                check_more(
+                Check.more(
                     "and more energy lost: least change [J]",
                     np.diff(impacts.exact_loss()).min(),
                     0.0,
@@ -254,11 +270,11 @@ SPRING_NAMES = [f"k = {k / 1e3:g} kN/m" for k in SPRINGS.stiffness]
 def figure_5() -> Reproduction:
     areas = np.asarray(SPRINGS.integrate().energy_lost)
     checks = [
-        check_close(f"loop area, k {k / 1e3:g} kN/m, in J", float(a), 14.01203, 1e-5)
+        Check.close(f"loop area, k {k / 1e3:g} kN/m, in J", float(a), 14.01203, 1e-5)
         for k, a in zip(SPRINGS.stiffness, areas, strict=True)
     ]
     checks += stated(
-        check_below("the area is the same for every k, relative", np.ptp(areas) / areas[0], 1e-8),
+        Check.below("the area is the same for every k, relative", np.ptp(areas) / areas[0], 1e-8),
         _deeper(SPRINGS, "a stiffer ground is entered less", -1),
     )
     figure = loop_figure(SPRINGS, SPRING_NAMES)
@@ -286,18 +302,18 @@ def figure_6() -> Reproduction:
         chart(curves, "time [ms]", "contact force [N]"),
         checks=[
             *stated(
-                check_below("force starts and ends at zero, relative to its peak", max(ends), 1e-7),
+                Check.below("force starts and ends at zero, relative to its peak", max(ends), 1e-7),
                 Check("the force is never negative", bool(min(lowest) >= 0), min(lowest), ">= 0"),
-                check_more(
+                Check.more(
                     "more impulsive with k: the peak grows by at least [N]",
                     float(np.diff(peaks).min()),
                     0.0,
                 ),
-                check_less(
+                Check.less(
                     "and it is sooner over, by at least [s]", float(np.diff(lasts).max()), 0.0
                 ),
             ),
-            check_below("the impulse is m (v_i + v_o) for every k, relative", spread, 1e-8),
+            Check.below("the impulse is m (v_i + v_o) for every k, relative", spread, 1e-8),
         ],
     )
 
@@ -312,121 +328,9 @@ def figure_7() -> Reproduction:
         loop_figure(impacts, [f"m = {m:g} kg" for m in impacts.mass[:3]]),
         checks=[
             *stated(
-                check_below("loop area is proportional to mass, relative spread", spread, 1e-8),
+                Check.below("loop area is proportional to mass, relative spread", spread, 1e-8),
                 _deeper(impacts, "more mass, more depth", 1),
             ),
             *check_loops(impacts),
         ],
-    )  # fmt: skip
-
-
-# --------------------------------------------------------------------- Sec. 5: the foot
-
-# Three phases: placement (position control), support (constant force), lift (position control from
-# where the foot is). The document leaves the force and the times open; the values are the scene's.
-
-
-def foot_run(*, lift: float | None = None, until: float | None = None) -> Trajectory:
-    """The scene `foot`, with another end of support and another end [s] if they are given."""
-    foot = scene("foot")
-    changes: dict[str, object] = {} if until is None else {"until": until}
-    if lift is not None:
-        phases = [p.model_dump(exclude_unset=True) for p in foot.scenario.control["leg"].phases]
-        phases[1]["until"] = lift
-        changes["control.leg.phases"] = phases
-    return foot.run(changes)
-
-
-def foot_depth(run: Trajectory) -> np.ndarray:
-    """Depth of the foot in the ground at each sample [m]."""
-    found = run.compliance
-    assert isinstance(found, Compliance)
-    return np.asarray(found.depth)[:, 0]
-
-
-def desired(run: Trajectory) -> tuple[np.ndarray, np.ndarray]:
-    """Depth [m] and velocity [m/s] that the control wants at each sample; nan while it pushes."""
-    time, depth = np.asarray(run.time), foot_depth(run)
-    wanted, speed = np.full((2, *time.shape), np.nan)
-    begin = 0.0
-    for phase in run.scene.scenario.control["leg"].phases:
-        end = float(phase.until or np.inf)
-        if phase.gain != 0:
-            now = (time >= begin) & (time <= end)
-            origin = -np.interp(begin, time, depth) if phase.relative else 0.0
-            path = np.polynomial.Polynomial(phase.desired)
-            wanted[now] = -origin - path(time[now] - begin)
-            speed[now] = -path.deriv()(time[now] - begin)
-        begin = end
-    return wanted, speed
-
-
-def _foot_figure(run: Trajectory, phases: dict[str, float]):
-    """Depth, velocity and force of the foot, with the beginnings of the phases."""
-    t, ms = run, 1e3 * run.time
-    wanted, speed = desired(run)
-    figure, axes = new_figure(3, 1, figsize=(6.4, 7.0), sharex=True)
-    axes[0].plot(ms, 1e3 * foot_depth(run), label="foot")
-    axes[0].plot(ms, 1e3 * wanted, "--", lw=1.2, label="desired")
-    axes[0].legend()
-    axes[1].plot(ms, -t.v[:, 0])
-    axes[1].plot(ms, speed, "--", lw=1.2)
-    axes[2].plot(ms, t.force[:, 0, -1])
-    axes[2].set_xlabel("time [ms]")
-    labels = ("penetration [mm]", "velocity [m/s]", "ground force [N]")
-    for axis, label in zip(axes, labels, strict=True):
-        axis.set_ylabel(label)
-        for begin in list(phases.values())[1:]:
-            axis.axvline(1e3 * begin, color="0.6", lw=0.8)
-    for phase, begin in phases.items():
-        at, frame = (1e3 * begin + 3, 1.02), ("data", "axes fraction")
-        axes[0].annotate(phase, at, xycoords=frame, fontsize=9, color="0.4")
-    return figure
-
-
-@item("Figure 8", of=foot_run)
-def figure_8(run: Trajectory) -> Reproduction:
-    t, depth = run, foot_depth(run)
-    force, rate = t.force[:, 0, -1], -t.v[:, 0]
-    placed, lift = (float(p.until or 0) for p in run.scene.scenario.control["leg"].phases[:2])
-    events = run.events()
-    parted = [e.time for e in events if e.kind == "lift-off"]
-    last_force = force[np.searchsorted(t.time, parted[0]) - 1] if parted else np.nan
-    # What the force can be at the last sample before parting, if it falls to zero there.
-    steepest = np.max(np.abs(np.diff(force))) / force.max()
-    speed = np.abs(rate[(t.time > placed) & (t.time < lift)])
-    n = len(speed) // 4
-    first, last = speed[:n].max(), speed[-n:].max()
-    long = foot_run(lift=4.0, until=4.1)
-    settled = float(np.interp(3.99, long.time, foot_depth(long)))
-    exchanged = t.kinetic[0] + np.max(np.abs(t.actuator_work))
-    unaccounted = float(np.max(np.abs(t.ledger_error)) / exchanged)
-    static = 1e3 * 500 / 50e3
-    wanted, speed_wanted = desired(run)
-    just = t.time <= placed
-    ramp = np.abs(speed_wanted[just] - 2.0 * (1 - t.time[just] / placed)).max()
-    missed = float(np.nanmax(np.abs(wanted - depth)[just]))
-    says = stated(
-        check_below("desired velocity falls from 2 m/s to 0 in 0.1 s; error [m/s]", ramp, 1e-9),
-        check_close("desired position ends under ground [m]", float(wanted[just][-1]), 0.1, 1e-3),
-        check_more("the ground keeps the foot from following, off by [m]", missed, 0.05),
-        check_close("desired velocity in lift [m/s]", float(speed_wanted[-1]), -2.0, 1e-9),
-        check_more("the collision's force, over that of support", float(force.max() / 500), 2.0),
-        Check("the force is never negative", bool(force.min() >= 0), float(force.min()), ">= 0"),
-        check_below("it is continuous at touch, of its peak", float(force[0] / force.max()), 1e-9),
-        check_below("and before parting, of its peak, is at most a sample's change",
-                    float(last_force / force.max()), float(steepest)),
-        check_less("the oscillation is damped: speed in the last quarter of support",
-                   float(last), 0.5 * float(first), "m/s, half of the first's"),
-    )  # fmt: skip
-    return Reproduction(
-        _foot_figure(run, {"placement": 0.0, "support": placed, "lift": lift}),
-        table=[{"time [s]": e.time, "event": e.kind} for e in events],
-        checks=[
-            *says,
-            check_close("depth in lasting support is 500 N / k, in mm",
-                        1e3 * settled, static, 1e-6),
-            Check("the foot lifts off once", len(parted) == 1 and bool(depth[-1] < 0)),
-            check_below("energy ledger closes, of the energy exchanged", unaccounted, 1e-8),
-        ],
-    )  # fmt: skip
+    )

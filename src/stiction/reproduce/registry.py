@@ -5,7 +5,7 @@
     @item("Figure 3")
     def figure_3() -> Reproduction:
         ...
-        return Reproduction(figure, checks=[check_close("e(0.1, 1)", e, 0.909016, 1e-6)])
+        return Reproduction(figure, checks=[Check.close("e(0.1, 1)", e, 0.909016, 1e-6)])
 
 Several items often show one subject, such as a run. Then `of` makes the subject, `draw` its figure,
 `table` its rows, and the function says only what must hold:
@@ -15,13 +15,14 @@ Several items often show one subject, such as a run. Then `of` makes the subject
         return [run.check_ledger()]
 
 What there is, in which order, its titles, its notes, why it differs and why it is absent stand in
-`items.toml`. A module `stiction.reproduce.DOCUMENT` is imported when its document is asked for.
+`items.toml`. Modules `DOCUMENT` and `DOCUMENT_…` are imported when their document is asked for.
 
 Every item ends as one of three: it **agrees** (all its checks hold), it **differs** (one does not;
 the checks say by how much, `items.toml` why) or it is **not reproduced** (nothing could be made).
 """
 
 import importlib
+import pkgutil
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -54,31 +55,31 @@ class Check:
     tolerance: float | None = None
     source: Literal["document", "mechanics"] = "mechanics"
 
+    @classmethod
+    def close(cls, claim: str, value: Real, expected: Real, tolerance: float) -> "Check":
+        """`value` equals `expected` within an absolute `tolerance`."""
+        passed = bool(abs(value - expected) <= tolerance)
+        return cls(claim, passed, float(value), float(expected), tolerance)
+
+    @classmethod
+    def below(cls, claim: str, value: Real, bound: Real) -> "Check":
+        """`value`, such as an error, is at most `bound`."""
+        return cls(claim, bool(value <= bound), float(value), f"at most {bound:g}", float(bound))
+
+    @classmethod
+    def more(cls, claim: str, value: Real, bound: Real) -> "Check":
+        """`value` is more than `bound`."""
+        return cls(claim, bool(value > bound), np.asarray(value).item(), f"> {bound:g}")
+
+    @classmethod
+    def less(cls, claim: str, value: Real, bound: Real, unit: str = "") -> "Check":
+        """`value` is less than `bound`."""
+        return cls(claim, bool(value < bound), float(value), f"< {bound:g} {unit}".rstrip())
+
 
 def stated(*checks: Check) -> list[Check]:
     """The same checks as statements of the document."""
     return [replace(check, source="document") for check in checks]
-
-
-def check_close(claim: str, value: Real, expected: Real, tolerance: float) -> Check:
-    """The claim that `value` equals `expected` within an absolute `tolerance`."""
-    passed = bool(abs(value - expected) <= tolerance)
-    return Check(claim, passed, float(value), float(expected), tolerance)
-
-
-def check_below(claim: str, value: Real, bound: Real) -> Check:
-    """The claim that an error is at most `bound`."""
-    return Check(claim, bool(value <= bound), float(value), f"at most {bound:g}", float(bound))
-
-
-def check_more(claim: str, value: Real, bound: Real) -> Check:
-    """The claim that `value` is more than `bound`."""
-    return Check(claim, bool(value > bound), np.asarray(value).item(), f"> {bound:g}")
-
-
-def check_less(claim: str, value: Real, bound: Real, unit: str = "") -> Check:
-    """The claim that `value` is less than `bound`."""
-    return Check(claim, bool(value < bound), float(value), f"< {bound:g} {unit}".rstrip())
 
 
 class Curve(NamedTuple):
@@ -148,13 +149,18 @@ def _curves(axes: Any, number: str) -> list[Curve]:
     return curves
 
 
+def _said(document: str, item: str, *parts: str) -> str:
+    """What the first of these parts of the list that knows an item says of it."""
+    return next((t for part in parts if (t := _LIST[document].get(part, {}).get(item))), "")
+
+
 @dataclass(frozen=True)
 class Entry:
     """A registered figure or table."""
 
     document: str
     item: str  # as the document calls it: "Figure 3", "Table 6.2"
-    make: Callable[[], Reproduction]
+    make: Callable[..., Reproduction]  # of its own subject, or of another one that is given
 
     @property
     def title(self) -> str:
@@ -164,17 +170,19 @@ class Entry:
     @property
     def says(self) -> str:
         """Why it differs or is absent, as the list has it; empty if it agrees."""
-        listed = _LIST[self.document]
-        return listed.get("differs", {}).get(self.item) or listed.get("absent", {}).get(
-            self.item, ""
-        )
+        return _said(self.document, self.item, "differs", "absent")
 
     @property
     def listed(self) -> Agreement:
         """The verdict that the list expects, without making the item."""
-        if self.item in _LIST[self.document].get("absent", {}):
+        if _said(self.document, self.item, "absent"):
             return "not reproduced"
         return "differs" if self.says else "agrees"
+
+    @property
+    def silent(self) -> bool:
+        """Whether the document says nothing of it that could be checked."""
+        return self.item in _LIST[self.document].get("mechanics", ())
 
     @property
     def chapter(self) -> str:
@@ -188,7 +196,7 @@ class Entry:
         return self.item.lower().replace(" ", "-").replace(".", "-")
 
 
-_MAKERS: dict[str, dict[str, Callable[[], Reproduction]]] = {name: {} for name in DOCUMENTS}
+_MAKERS: dict[str, dict[str, Callable[..., Reproduction]]] = {name: {} for name in DOCUMENTS}
 
 
 @dataclass(frozen=True)
@@ -217,19 +225,15 @@ class Document:
         """
 
         def register(show: Callable[..., Any]) -> Callable[..., Any]:
-            def make() -> Reproduction:
-                subject = () if of is None else (of(),)
+            def make(*subject: Any) -> Reproduction:
+                if of is not None and not subject:
+                    subject = (of(),)
                 made = show(*subject)
                 if not isinstance(made, Reproduction):
                     figure = None if draw is None else draw(*subject)
                     made = Reproduction(figure, [] if table is None else table(*subject), made)
-                listed = _LIST[self.name]
-                made.note = (
-                    made.note
-                    or listed["notes"].get(name, "")
-                    or listed.get("absent", {}).get(name, "")
-                )
-                made.why = _LIST[self.name].get("differs", {}).get(name, "")
+                made.note = made.note or _said(self.name, name, "notes", "absent")
+                made.why = _said(self.name, name, "differs")
                 return made
 
             _MAKERS[self.name][name] = make
@@ -250,7 +254,9 @@ def entries(
     """
     if document not in DOCUMENTS:
         raise unknown("document", document, DOCUMENTS)
-    importlib.import_module(f"stiction.reproduce.{document}")
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if module.name == document or module.name.startswith(f"{document}_"):
+            importlib.import_module(f"stiction.reproduce.{module.name}")
     absent = _LIST[document].get("absent", {})
     makers = {item: partial(Reproduction, note=why) for item, why in absent.items()}
     makers |= _MAKERS[document]  # what cannot be compared may still be shown

@@ -11,18 +11,9 @@ import numpy as np
 from stiction.laws import HuntCrossley, LinearSpringDamper, impact
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_appendix import DamperMotion, by_events, drive, fixed_step
-from stiction.reproduce.flickinger_energy import bent
 from stiction.reproduce.flickinger_oblique import MU_STATIC, first_map
-from stiction.reproduce.flickinger_runs import BENT, NO_CONTROL, Outcome, pendulum
-from stiction.reproduce.registry import (
-    Check,
-    Document,
-    Reproduction,
-    check_below,
-    check_close,
-    check_more,
-    stated,
-)
+from stiction.reproduce.flickinger_runs import BENT, NO_CONTROL, RUNS, Outcome, pendulum
+from stiction.reproduce.registry import Check, Document, Reproduction, stated
 from stiction.scenes import past_impact
 
 item = Document("studies").item
@@ -78,7 +69,7 @@ def first_impacts() -> Reproduction:
             for r, row in zip(ratios, found, strict=True)
         ],
         checks=[
-            check_close("uniform bars: the first impact gains [J]", found[0, 0], 14.309, 1e-2),
+            Check.close("uniform bars: the first impact gains [J]", found[0, 0], 14.309, 1e-2),
             Check("some inertia meets all four", bool(says.any()), ratios[says].tolist()),
             Check("uniform bars do not", not says[0]),
             Check("with the ground 0.1 m nearer the first loses and the second gains [J]",
@@ -151,12 +142,12 @@ def sticking_on_slopes() -> Reproduction:
         figure,
         table,
         checks=[
-            check_close("μ_f at 45° by the closed form and by the engine", engine,
+            Check.close("μ_f at 45° by the closed form and by the engine", engine,
                         float(tall(at[2:], e=0.5, exact=True)[0][0]), 1e-9),
-            check_below("long axis upright: sticks at 30° for every e", float(high[1]), MU_STATIC),
-            check_more("and at 45° for none", float(low[2]), MU_STATIC),
-            check_below("short axis upright: would stick at 45°", float(flat), MU_STATIC),
-            check_close("contact straight below the centre: limit at 15°", below, 1.5, 0.05),
+            Check.below("long axis upright: sticks at 30° for every e", float(high[1]), MU_STATIC),
+            Check.more("and at 45° for none", float(low[2]), MU_STATIC),
+            Check.below("short axis upright: would stick at 45°", float(flat), MU_STATIC),
+            Check.close("contact straight below the centre: limit at 15°", below, 1.5, 0.05),
         ],
     )  # fmt: skip
 
@@ -209,7 +200,7 @@ def _energy_of_slips(run: Outcome, times: list[float]):
 
 @item("Study 4")
 def order_of_tests() -> Reproduction:
-    run = bent(1.0)
+    run = RUNS["5.5, scaled"]()
     slips = [e for e in run.impacts if abs(e.velocity_after[0]) > 1e-9]
     left = [e.kinetic_after / e.kinetic_before for e in slips]
     problems = {e.time: past_impact(run.trajectory, e.index).problem for e in slips}
@@ -230,16 +221,16 @@ def order_of_tests() -> Reproduction:
         _energy_of_slips(run, [run.impacts[0].time, slips[0].time, held[0]]),
         table=rows,
         checks=[
-            check_more("impacts of Figure 5.15 (a) that slip", len(slips), 0),
-            check_more("none of them could stick: least product of the ends of what is allowed",
+            Check.more("impacts of Figure 5.15 (a) that slip", len(slips), 0),
+            Check.more("none of them could stick: least product of the ends of what is allowed",
                        min(float(np.prod(x)) for x in ends.values()), 0.0),
-            check_below("the one optimum of (5.6) is the end nearest to sticking; off by [m/s]",
+            Check.below("the one optimum of (5.6) is the end nearest to sticking; off by [m/s]",
                         max(apart), 1e-3),
-            check_below(
+            Check.below(
                 "(5.9) would not bind at any of them: T⁺ / T⁻ at most", max(left), 1 - 1e-6
             ),
             Check("later impacts where no slip would gain: one", len(held) == 1, held),
-            *stated(check_close("where the document's runs part [s]", held[0], 3.25, 0.25)),
+            *stated(Check.close("where the document's runs part [s]", held[0], 3.25, 0.25)),
         ],
     )  # fmt: skip
 
@@ -317,24 +308,24 @@ def related_work() -> Reproduction:
         rows,
         checks=[
             *stated(
-                check_more("linear: the force steps at touch, of its peak", _jump(first[linear]),
+                Check.more("linear: the force steps at touch, of its peak", _jump(first[linear]),
                            0.2),
-                check_more("and pulls before parting [N]", -float(first[linear].force.min()), 1.0),
-                check_more("its restitution depends on the mass", by_mass[linear], 0.05),
-                check_below("and not on the speed", by_speed[linear], 1e-6),
-                check_below("in series: the force is continuous; its largest step",
+                Check.more("and pulls before parting [N]", -float(first[linear].force.min()), 1.0),
+                Check.more("its restitution depends on the mass", by_mass[linear], 0.05),
+                Check.below("and not on the speed", by_speed[linear], 1e-6),
+                Check.below("in series: the force is continuous; its largest step",
                             _jump(first[series]), 0.03),
-                check_below("nonlinear: the force is continuous; its largest step",
+                Check.below("nonlinear: the force is continuous; its largest step",
                             _jump(first[mine]), 0.03),
-                check_below("its restitution does not depend on the mass", by_mass[mine], 1e-6),
-                check_more("and falls with speed", by_speed[mine], 0.3),
+                Check.below("its restitution does not depend on the mass", by_mass[mine], 1e-6),
+                Check.more("and falls with speed", by_speed[mine], 0.3),
             ),
-            check_more("two springs: the force steps at the greatest depth", _jump(first[springs]),
+            Check.more("two springs: the force steps at the greatest depth", _jump(first[springs]),
                        0.3),
-            check_below("its restitution depends neither on mass nor on speed",
+            Check.below("its restitution depends neither on mass nor on speed",
                         by_mass[springs] + by_speed[springs], 1e-9),
-            check_below("in series: it does not depend on the speed", by_speed[series], 1e-9),
-            check_more("but on the mass", by_mass[series], 0.05),
+            Check.below("in series: it does not depend on the speed", by_speed[series], 1e-9),
+            Check.more("but on the mass", by_mass[series], 0.05),
         ],
     )  # fmt: skip
 
@@ -375,16 +366,10 @@ def rules_of_capture() -> Reproduction:
         figure,
         rows,
         checks=stated(
-            check_more("with missed crossings Z swings more than by events [in]", missed, z),
-            check_more("with predicted ones dZ does [in]", found["predicted"][1], dz),
-            check_more("but for the smallest threshold it sticks longer than by events; least [s]",
+            Check.more("with missed crossings Z swings more than by events [in]", missed, z),
+            Check.more("with predicted ones dZ does [in]", found["predicted"][1], dz),
+            Check.more("but for the smallest threshold it sticks longer than by events; least [s]",
                        min(m.stuck for n, m in rules.items() if n != "below 0.1 in/s"),
                        event.stuck),
         ),
     )  # fmt: skip
-
-
-from stiction.reproduce import studies_leg as studies_leg  # noqa: E402 (after its elders)
-from stiction.reproduce import studies_stance as studies_stance  # noqa: E402
-from stiction.reproduce import studies_testbed as studies_testbed  # noqa: E402
-from stiction.reproduce import studies_walk as studies_walk  # noqa: E402

@@ -6,6 +6,7 @@ jump (6.12), in contact until the springs pull the foot off; of the optimum: 0.1
 """
 
 import itertools
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -17,14 +18,7 @@ from stiction.agility.stance import stance_maps
 from stiction.mechanism import Mechanism
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_agility import DIRECTION, HEIGHTS, MU
-from stiction.reproduce.registry import (
-    Document,
-    Reproduction,
-    check_below,
-    check_close,
-    check_less,
-    check_more,
-)
+from stiction.reproduce.registry import Check, Document
 from stiction.scenes import parse_settings, scene
 
 item = Document("studies").item
@@ -105,59 +99,71 @@ def _first_force(control: JumpControl, q):
     return (maps.f0 + maps.F @ control.push(q, still))[-1]
 
 
-@item("Study 3")
-def which_leg() -> Reproduction:
-    hips, bends = np.arange(0.0, 0.1201, 0.01), np.arange(0.0, 60.1, 10.0)
+# ------------------------------------------------------------------------- the map of hip and knee
+
+HIPS, BENDS = np.arange(0.0, 0.1201, 0.01), np.arange(0.0, 60.1, 10.0)  # [m], [degrees]
+COLUMNS = ("hip ahead [m]", "bend at zero [°]", "hip up [m]", "height of the optimum [m]",
+           "line off the jump [°]", "normal force [N]")  # fmt: skip
+
+
+class Legs(NamedTuple):
+    """Legs of which each is in the guess as high as printed: `COLUMNS` for each, and who fits."""
+
+    found: np.ndarray
+
+    @property
+    def fit(self) -> np.ndarray:
+        """Which of them have the optimum's height, stand, and have their foot in line."""
+        high, off, force = self.found[:, 3:].T
+        return (np.abs(high - HEIGHTS["optimized"]) < ROUNDED) & (off < ALONG) & (force > 0)
+
+
+def legs() -> Legs:
+    """A hip that is lower or higher, until the guess is as high as printed."""
     rows = []
-    for x, bend in itertools.product(hips.tolist(), bends.tolist()):
-        # How far below the centre the hip must be for the printed height of the guess.
+    for x, bend in itertools.product(HIPS.tolist(), BENDS.tolist()):
         level = foot_place(GUESS, (x, 0.0), bend)
         hip = (x, float(-level[2] - HEIGHTS["guess"]))
         high = -foot_place(OPTIMIZED, hip, bend)[2]
         off = off_the_jump(foot_place(GUESS, hip, bend))
         rows.append((x, bend, hip[1], high, off, first_force(hip, bend)))
-    found = np.array(rows)
-    high, off, force = found[:, 3], found[:, 4], found[:, 5]
-    says = {
-        "as high as printed": np.abs(high - HEIGHTS["optimized"]) < ROUNDED,
-        "foot in line": off < ALONG,
-        "stands": force > 0,
-    }
-    all_hold = np.logical_and.reduce(list(says.values()))
-    shape = (len(hips), len(bends))
+    return Legs(np.array(rows))
+
+
+def _draw(made: Legs):
+    shape = (len(HIPS), len(BENDS))
+    high, off, force = (column.reshape(shape).T for column in made.found[:, 3:].T)
     figure, axis = new_figure(figsize=(7.2, 4.4))
-    colors = axis.pcolormesh(100 * hips, bends, force.reshape(shape).T, cmap="RdBu", vmin=-120,
-                             vmax=120, shading="nearest")  # fmt: skip
+    colors = axis.pcolormesh(100 * HIPS, BENDS, force, cmap="RdBu", vmin=-120, vmax=120,
+                             shading="nearest")  # fmt: skip
     figure.colorbar(colors, label="normal force as the push begins [N]")
-    for value, level, color in (
-        (high, HEIGHTS["optimized"] - ROUNDED, COLORS[2]),
-        (high, HEIGHTS["optimized"] + ROUNDED, COLORS[2]),
-        (off, ALONG, "k"),
-    ):
-        axis.contour(100 * hips, bends, value.reshape(shape).T, levels=[level], colors=[color])
+    edges = [HEIGHTS["optimized"] - ROUNDED, HEIGHTS["optimized"] + ROUNDED]
+    axis.contour(100 * HIPS, BENDS, high, levels=edges, colors=[COLORS[2]])
+    axis.contour(100 * HIPS, BENDS, off, levels=[ALONG], colors=["k"])
     marked = {"xy": (0.98, 0.62), "xycoords": "axes fraction", "ha": "right", "fontsize": 8}
     axis.annotate("between: optimum 0.175 to 0.185 m high", color=COLORS[2], **marked)
     axis.annotate("right of it: foot in line", **marked | {"xy": (0.98, 0.02)})
-    axis.plot(100 * found[all_hold, 0], found[all_hold, 1], "o", color="k", ms=4)
+    axis.plot(100 * made.found[made.fit, 0], made.found[made.fit, 1], "o", color="k", ms=4)
     axis.plot(100 * HIP[0], BEND, "*", color=COLORS[3], ms=14)
     axis.set(xlabel="hip ahead of the body's centre [cm]", ylabel="bend of the knee at zero [°]")
-    names = ("hip ahead [m]", "bend at zero [°]", "hip up [m]", "height of the optimum [m]",
-             "line off the jump [°]", "normal force [N]")  # fmt: skip
-    guess, best = (foot_place(a, HIP, BEND) for a in (GUESS, OPTIMIZED))
+    return figure
+
+
+def _table(made: Legs) -> list[dict[str, str]]:
+    rows = ((f"{value:.4g}" for value in row) for row in made.found[made.fit])
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+
+
+@item("Study 3", of=legs, draw=_draw, table=_table)
+def which_leg(made: Legs) -> list[Check]:
+    guess, best = (foot_place(angles, HIP, BEND) for angles in (GUESS, OPTIMIZED))
     hanging = first_force(FACE, 0.0, ahead=False)
-    return Reproduction(
-        figure,
-        table=[
-            dict(zip(names, (f"{v:.4g}" for v in row), strict=True)) for row in found[all_hold]
-        ],
-        checks=[
-            check_close("guess, printed 0.17 m [m]", -guess[2], HEIGHTS["guess"], ROUNDED),
-            check_close("optimised, printed 0.18 m [m]", -best[2], HEIGHTS["optimized"], ROUNDED),
-            check_below("line from foot to body, off the jump [degrees]", off_the_jump(guess),
-                        ALONG),
-            check_more("the guess stands: normal force [N]", first_force(HIP, BEND), 0.0),
-            check_more("legs of the map of which all holds", int(all_hold.sum()), 0),
-            check_less("a straight leg that hangs from the body's face is lifted instead", hanging,
-                       0.0, "N"),
-        ],
-    )  # fmt: skip
+    return [
+        Check.close("guess, printed 0.17 m [m]", -guess[2], HEIGHTS["guess"], ROUNDED),
+        Check.close("optimised, printed 0.18 m [m]", -best[2], HEIGHTS["optimized"], ROUNDED),
+        Check.below("line from foot to body, off the jump [degrees]", off_the_jump(guess), ALONG),
+        Check.more("the guess stands: normal force [N]", first_force(HIP, BEND), 0.0),
+        Check.more("legs of the map of which all holds", int(made.fit.sum()), 0),
+        Check.less("a straight leg that hangs from the body's face is lifted instead", hanging,
+                   0.0, "N"),
+    ]  # fmt: skip

@@ -8,14 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from stiction.agility import (
-    correlation,
-    hold,
-    jump_study,
-    make_stance,
-    place,
-    posture_limits,
-)
+from stiction.agility import correlation, hold, jump_study, make_stance, place, posture_limits
 from stiction.report.figures import COLORS, new_figure
 from stiction.report.progress import progress
 from stiction.reproduce.flickinger_agility import (
@@ -26,7 +19,7 @@ from stiction.reproduce.flickinger_agility import (
     capabilities,
     direction,
 )
-from stiction.reproduce.registry import Document, Reproduction, check_less, check_more
+from stiction.reproduce.registry import Check, Document, Reproduction
 from stiction.reproduce.studies_leg import FACE, leg_with
 from stiction.scenes import rigid_law, scene
 
@@ -63,8 +56,8 @@ def straight_leg() -> Reproduction:
         figure,
         rows,
         [
-            check_more("below 200 m/s² stance rises with capability: least r of the interval",
+            Check.more("below 200 m/s² stance rises with capability: least r of the interval",
                        rows[0]["low"], 0.0),
-            check_less("and not above it: greatest r of the interval", rows[1]["high"], 0.0),
+            Check.less("and not above it: greatest r of the interval", rows[1]["high"], 0.0),
         ],
     )  # fmt: skip

@@ -7,14 +7,7 @@ import numpy as np
 from stiction.identify import ContactSetup, identify, read_setup, testbed_of, virtual_test
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.ma import ERROR_2, SCATTER_2
-from stiction.reproduce.registry import (
-    Document,
-    Reproduction,
-    check_below,
-    check_close,
-    check_more,
-    stated,
-)
+from stiction.reproduce.registry import Check, Document, Reproduction, stated
 
 item = Document("studies").item
 CORNERS = [[0.12, 0.12], [-0.12, 0.12], [-0.12, -0.12], [0.12, -0.12]]  # of the springs [m]
@@ -88,19 +81,19 @@ def faults_of_the_testbed() -> Reproduction:
         figure,
         rows,
         checks=[
-            check_below("without faults and noise: largest error [%]", ideal.max(), 0.1),
+            Check.below("without faults and noise: largest error [%]", ideal.max(), 0.1),
             *stated(
-                check_more("friction and backlash in the side plate's bearings make the errors:"
+                Check.more("friction and backlash in the side plate's bearings make the errors:"
                            " they raise that of c1 to [%]", both[1], SCATTER_2[1]),
-                check_close("and that of k1 to about the document's [%]", both[0], ERROR_2[0], 2.0),
-                check_more("static friction is reflected in the parameters: error of μ2 [%]",
+                Check.close("and that of k1 to about the document's [%]", both[0], ERROR_2[0], 2.0),
+                Check.more("static friction is reflected in the parameters: error of μ2 [%]",
                            static[5], 1.0),
             ),
-            check_more("friction of a bearing is taken for damping: error of c1 over that of k1",
+            Check.more("friction of a bearing is taken for damping: error of c1 over that of k1",
                        float(bearing[1] / bearing[0]), 10.0),
-            check_more("backlash is taken for a softer spring: k1 too low by [%]",
+            Check.more("backlash is taken for a softer spring: k1 too low by [%]",
                        float(-found["backlash 0.1 mm"][0]), 0.5),
-            check_more("plates that tilt are taken for softer: k1 too low by [%]",
+            Check.more("plates that tilt are taken for softer: k1 too low by [%]",
                        float(-found["plates that tilt"][0]), 1.0),
         ],
     )  # fmt: skip

@@ -82,15 +82,10 @@ displayed(Trajectory)  # engines know nothing of what is shown
 @displayed
 @dataclass(frozen=True)
 class Scene:
-    """A scenario, and what it means: what moves, from where, what it may touch, under which law.
+    """A scenario, and what it means: what moves, from where, what it may touch, under which law."""
 
-    Attributes:
-        scenario: All fields, checked.
-        folder: Files of the scenario are relative to it.
-    """
-
-    scenario: Scenario
-    folder: Path = Path()
+    scenario: Scenario  # all fields, checked
+    folder: Path = Path()  # files of the scenario are relative to it
 
     def change(self, changes: Changes | None = None, /, **fields: Any) -> "Scene":
         """The scene with other fields, as `stiction.scene` takes them."""

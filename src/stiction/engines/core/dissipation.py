@@ -13,7 +13,9 @@ add $T^+ \le e^* T^-$.
 The problem is not convex, but it is so only through the jump of μ between sticking and sliding, for
 v_s is tiny: a contact either sticks (cost 0, static cone) or slides (cost at least (μ_s - μ_min)²,
 dynamic cone). For each choice of who sticks what is left is convex (`least_slip`), and the cheapest
-choice that can be had is the optimum.
+choice that can be had is the optimum. All choices are tried for up to six contacts; for up to
+twelve, a choice that no single contact can better by changing sides is found; of more, those stick
+that static friction can stop all together.
 """
 
 import warp as wp
@@ -39,7 +41,9 @@ from .rows import first_row, law, n_active, n_rows, pair_of
 _STUCK = wp.constant(real(1e-6))  # slower than this part of the slip before, a contact sticks
 _WEIGHT = wp.constant(real(1e6))  # of the slip of contacts that are to stick
 _ROUNDS = wp.constant(3)  # in which μ(|u_t⁺|) and the slip are brought together
-_MOST_TRIED = wp.constant(4)  # contacts of which every choice of who sticks is tried
+_MOST_TRIED = wp.constant(6)  # contacts of which every choice of who sticks is tried
+_MOST_CHANGED = wp.constant(12)  # and of which one at a time changes sides
+_BITS = wp.constant(31)  # contacts that a choice, a number, can tell apart; others slide
 _FAST = wp.constant(real(37.0))  # times v_s: friction is dynamic to rounding
 _ROUNDING = wp.constant(real(1e-10))
 _INSIDE = wp.constant(real(1e-6))
@@ -95,7 +99,7 @@ def stop_exactly(m: Machines, s: World, o: Oblique, choice: int):
 @wp.func
 def sticks(choice: int, k: int):
     """Whether contact k sticks in a choice, which is a number with a bit for each contact."""
-    return ((choice >> k) & 1) == 1
+    return k < _BITS and ((choice >> k) & 1) == 1
 
 
 @wp.func(inline=False)
@@ -207,6 +211,21 @@ def put_start(m: Machines, s: World, o: Oblique, room: real):
     return True
 
 
+@wp.func
+def who_comes_to_rest(m: Machines, s: World, o: Oblique, room: real, before: real):
+    """The choice of contacts that static friction could stop, all together."""
+    for k in range(o.n):
+        put(s, o.mu + k, law(m, s, pair_of(m, s, k), MU_STATIC))
+        put(s, o.weight + k, real(int(is_kept(m, s, k))))
+    least_slip(m, s, o, room)
+    put_slip(s, o, o.p)
+    choice = int(0)
+    for k in range(wp.min(o.n, _BITS)):
+        if slip_speed_after(m, s, o, k) <= _STUCK * before:
+            choice += 1 << k
+    return choice
+
+
 @wp.func(inline=False)
 def slide(m: Machines, s: World, room: real):
     """Impulses if not all contacts stick, with μ_min of each in `mu`; whether bounds were kept."""
@@ -222,6 +241,7 @@ def slide(m: Machines, s: World, room: real):
     within = put_start(m, s, o, room)
     least = real(INFINITY)
     answer = o.answer
+    chosen = int(0)
     choices = int(1)
     if o.n <= _MOST_TRIED:
         choices = 1 << o.n
@@ -231,19 +251,26 @@ def slide(m: Machines, s: World, room: real):
             least = cost
             copy(s, answer, o.p, o.s)
     if o.n > _MOST_TRIED:
-        # Many contacts: those that come to rest in their static cones stick; the others slide.
-        for k in range(o.n):
-            put(s, o.mu + k, law(m, s, pair_of(m, s, k), MU_STATIC))
-            put(s, o.weight + k, real(int(is_kept(m, s, k))))
-        least_slip(m, s, o, room)
-        put_slip(s, o, o.p)
-        choice = int(0)
-        for k in range(wp.min(o.n, 31)):
-            if slip_speed_after(m, s, o, k) <= _STUCK * before:
-                choice += 1 << k
-        if cost_of(m, s, o, choice, room, before) < least:
+        # Many contacts: begin with nobody sticking, or with those that come to rest in static
+        # cones; then let one contact at a time change sides as long as that is cheaper.
+        choice = who_comes_to_rest(m, s, o, room, before)
+        cost = cost_of(m, s, o, choice, room, before)
+        if cost < least:
+            least = cost
+            chosen = choice
             copy(s, answer, o.p, o.s)
-            least = ZERO
+    better = bool(o.n > _MOST_TRIED and o.n <= _MOST_CHANGED)
+    while better:
+        better = bool(False)
+        start = int(chosen)
+        for k in range(o.n):
+            choice = start ^ (1 << k)
+            cost = cost_of(m, s, o, choice, room, before)
+            if cost < least - _ROUNDING:
+                least = cost
+                chosen = choice
+                better = bool(True)
+                copy(s, answer, o.p, o.s)
     to_impulses(m, s, o, answer)
     return within and least < INFINITY
 

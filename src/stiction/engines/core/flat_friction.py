@@ -265,22 +265,27 @@ def beyond_square(m: Machines, s: World, k: int, b: int, x: int):
 
 
 @wp.func
-def missed_by(m: Machines, s: World, b: int, x: int, square: bool):
-    """How far impulses are from the law, part of the largest: normals press or part and never both,
-    friction is inside its flat sides, and all of it where a contact slides.
+def missed_at(m: Machines, s: World, k: int, b: int, x: int, square: bool):
+    """How far the impulses of contact k are from the law, as an impulse: normals press or part and
+    never both, friction is inside its flat sides, and all of it where the contact slides.
     """
+    n = n_rows(m, s)
+    r = first_row(m, s, k + 1) - 1
+    u = get(s, b + r) + times_W(m, s, n, r, x)
+    above = get(s, x + r) - get(s, m[0].c.floor + k)
+    miss = wp.abs(wp.min(above, step_of(m, s, k, n) * u))
+    if square and n_sides(m, s, k, square) == 4:
+        return wp.max(miss, beyond_square(m, s, k, b, x))
+    return wp.max(miss, wp.max(beyond_pyramid(m, s, k, x), lags_behind(m, s, k, b, x)))
+
+
+@wp.func
+def missed_by(m: Machines, s: World, b: int, x: int, square: bool):
+    """How far impulses are from the law, part of the largest."""
     n = n_rows(m, s)
     most = real(0.0)
     for k in range(n_active(m, s)):
-        r = first_row(m, s, k + 1) - 1
-        u = get(s, b + r) + times_W(m, s, n, r, x)
-        above = get(s, x + r) - get(s, m[0].c.floor + k)
-        miss = wp.abs(wp.min(above, step_of(m, s, k, n) * u))
-        if square and n_sides(m, s, k, square) == 4:
-            miss = wp.max(miss, beyond_square(m, s, k, b, x))
-        else:
-            miss = wp.max(miss, beyond_pyramid(m, s, k, x))
-            miss = wp.max(miss, lags_behind(m, s, k, b, x))
+        miss = missed_at(m, s, k, b, x, square)
         if not miss < INFINITY:  # nor for what is not a number
             return INFINITY
         most = wp.max(most, miss)

@@ -7,7 +7,7 @@ from .collide import REST, TOUCH, stands_twice
 from .cone import contact_equations, solve_cone, step_of
 from .contacts import NOTHING, contact_velocity, place_contact
 from .coordinates import is_dry
-from .flat_friction import least_grip, solve_flat
+from .flat_friction import least_grip, missed_at, solve_flat
 from .joints import drive, servo_gains, spring
 from .layout import (
     MOST_ROWS,
@@ -297,13 +297,16 @@ def record_impulses(m: Machines, s: World, p: int, at: int):
 
 @wp.func
 def miss_of(m: Machines, s: World, b: int, p: int):
-    """How far impulses are from Coulomb's law, as a velocity."""
+    """How far impulses are from Coulomb's law, or from that of the pyramids, as a velocity."""
     n = n_rows(m, s)
     u = m[0].c.work + m[0].c.capacity
     for r in range(n):
         put(s, u + r, get(s, b + r) + times_W(m, s, n, r, p))
     worst = real(0.0)
     for k in range(n_active(m, s)):
+        if m[0].opt.solver == BY_PYRAMIDS:
+            worst = wp.max(worst, missed_at(m, s, k, b, p, False) / step_of(m, s, k, n))
+            continue
         contact_equations(m, s, n, k, p, u, False)
         for r in range(first_row(m, s, k), first_row(m, s, k + 1)):
             worst = wp.max(worst, wp.abs(get(s, m[0].c.wanted + r)) / step_of(m, s, k, n))
