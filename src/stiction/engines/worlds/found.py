@@ -86,7 +86,7 @@ def told(
         force=samples.spread(run.force, n),
         modes=samples.spread(run.modes, n),
         places=samples.places(run.places, n),
-        compliance=_compliance(run.compliance, samples, n),
+        compliance=_compliance(run.compliance, samples, n, np.isnan(run.kinetic)),
         log=None if events is None or log is None else _log(log, events, n),
         signals=changed(signals, sensor=sensors_along(model, run, made.places.numpy()[0])),
         origin=Origin(mechanism, found),
@@ -132,8 +132,12 @@ class _Entries:
         return int(self.columns[here[0]]) if here.size else _NOT_NAMED
 
 
-def _compliance(shown: Compliance | None, samples: _Entries, n: int) -> Compliance | None:
-    """What compliant contacts show; what a contact has lost stays lost when it is gone."""
+def _compliance(
+    shown: Compliance | None, samples: _Entries, n: int, missing: np.ndarray
+) -> Compliance | None:
+    """What compliant contacts show: what a contact has lost stays lost when it is gone, and what is
+    not near has no depth (minus infinity). Samples that were not reached are not numbers.
+    """
     if shown is None:
         return None
     fields = {name: samples.spread(x, n, np.nan) for name, x in vars(shown).items()}
@@ -144,6 +148,8 @@ def _compliance(shown: Compliance | None, samples: _Entries, n: int) -> Complian
         known = np.where(np.isnan(values), 0, np.arange(len(values))[:, None])
         last = np.maximum.accumulate(known, axis=0)
         fields[name] = np.nan_to_num(np.take_along_axis(values, last, axis=0))
+    for values in fields.values():
+        values[missing] = np.nan
     return unchecked(Compliance, **fields)
 
 
