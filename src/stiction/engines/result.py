@@ -60,7 +60,7 @@ class RESULTS(eqx.Enumeration):
 class Compliance(eqx.Module):
     """What compliant contacts show besides their force, for each of them."""
 
-    depth: Float[Array, "*batch n_samples n"]  # [m]; negative where the contact is open
+    depth: Float[Array, "*batch n_samples n"]  # [m]; < 0 where open, -inf: not near
     stored: Float[Array, "*batch n_samples n"]  # elastic energy [J]
     normal_loss: Float[Array, "*batch n_samples n"]  # lost along the normal since the start [J]
     friction_loss: Float[Array, "*batch n_samples n"]  # lost by friction since the start [J]

@@ -64,7 +64,7 @@ def compliance_summary(run: Trajectory) -> dict[str, Any]:
     """For each contact the extremes and the end, as plain data; nothing for rigid contacts."""
     t = run
     c = t.compliance
-    kept = [] if c is None else np.flatnonzero(np.isfinite(c.depth).all(axis=1))
+    kept = [] if c is None else np.flatnonzero(np.isfinite(c.stored).all(axis=1))
     if c is None or len(kept) == 0:
         return {}
     last = int(kept[-1])

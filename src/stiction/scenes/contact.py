@@ -10,7 +10,14 @@ import numpy as np
 from stiction._base.errors import InputError
 from stiction.mechanism import Mechanism
 from stiction.scenes.laws import world_numbers
-from stiction.scenes.scenario import GroundFields, Scenario, SteppingContact, TerrainFields
+from stiction.scenes.scenario import (
+    AnyContact,
+    CompliantFields,
+    GroundFields,
+    Scenario,
+    SteppingContact,
+    TerrainFields,
+)
 from stiction.surfaces import (
     Contacts,
     HeightField,
@@ -63,7 +70,7 @@ def contacts_of(
         mechanism,
         ground=own if chosen else ground,
         points=points if chosen else None,
-        own_friction="mu_static" not in fields.model_fields_set,
+        own_friction="mu_static" not in fields.model_fields_set and not _is_smooth(fields),
         touches="nothing" if not touches else "ground" if not fields.pairs else "everything",
     )
     return replace(world, numbers=world_numbers(fields, mechanism))
@@ -75,25 +82,24 @@ def tree_contacts(
     """Of what may touch only that which is known beforehand: points and round shapes on the ground,
     balls on balls.
     """
-    if mechanism.beyond:
-        raise InputError(
-            f"this needs a tree of joints, but the model has {mechanism.beyond[0]}; leave it out"
-        )
+    require_tree(mechanism)
     fields = scenario.contact
     field = _height_field(scenario.ground.field, folder)
     chosen = {"points": fields.points, "ground": ground, "field": field, "pairs": fields.pairs}
     return find_contacts(mechanism, **chosen, required=False)
 
 
+def require_tree(mechanism: Mechanism) -> None:
+    """Refuse what only MuJoCo's own functions treat: loops, tendons, muscles and others."""
+    if mechanism.beyond:
+        raise InputError(
+            f"this needs a tree of joints, but the model has {mechanism.beyond[0]}; leave it out"
+        )
+
+
 def _is_world(scenario: Scenario, mechanism: Mechanism) -> bool:
     """Whether a mechanism itself needs MuJoCo's own functions under the law of a scenario."""
     if mechanism.beyond:
-        law = scenario.contact.law
-        if law == "compliant":
-            raise InputError(
-                "`contact.law` must be hybrid, stepping or none: the model has"
-                f" {mechanism.beyond[0]}, which law {law} does not treat; leave `contact.law` out"
-            )
         for name in ("jump", "track"):
             if getattr(scenario, name) is not None:
                 raise InputError(
@@ -108,7 +114,12 @@ def _may_be_world(scenario: Scenario) -> bool:
     fields = scenario.contact
     if isinstance(fields, SteppingContact) and fields.solver != "newton":
         return False
-    return fields.law in (None, "hybrid", "stepping") and not follows
+    return fields.law in (None, "hybrid", "stepping", "compliant") and not follows
+
+
+def _is_smooth(fields: AnyContact) -> bool:
+    """Whether the law has no friction at all, whatever the model says."""
+    return isinstance(fields, CompliantFields) and fields.tangential == "none"
 
 
 def _left_out(mechanism: Mechanism, points: Contacts | None, scenario: Scenario) -> bool:

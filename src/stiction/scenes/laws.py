@@ -44,6 +44,7 @@ _OF_LITERATURE = {
     "gonthier": Gonthier,
     "carvalho-martins": CarvalhoMartins,
 }
+_BY_GEOM = ("mu_static", "mu_dynamic", "stribeck_speed", "stribeck_exponent")
 _RIGID = ("restitution", "mu_static", "mu_dynamic", "rest_speed")
 
 
@@ -52,10 +53,10 @@ def law_of(scenario: Scenario, contacts: Contacts | WorldContacts) -> Hybrid | S
     fields = scenario.contact
     if isinstance(fields, SteppingContact):
         return _stepping(fields, scenario.solver.dt, contacts)
-    if isinstance(contacts, WorldContacts):
-        return _hybrid(as_rigid(fields), contacts)
     if isinstance(fields, CompliantFields):
         return _compliant(fields, contacts)
+    if isinstance(contacts, WorldContacts):
+        return _hybrid(as_rigid(fields), contacts)
     assert isinstance(fields, HybridContact)
     return _hybrid(fields, contacts)
 
@@ -114,8 +115,14 @@ def _stepping(fields: SteppingContact, dt: float, contacts: Contacts | WorldCont
     )
 
 
-def _compliant(fields: CompliantFields, contacts: Contacts) -> Compliant:
+def _compliant(fields: CompliantFields, contacts: Contacts | WorldContacts) -> Compliant:
     def value(name: str, default: float | None = None) -> jnp.ndarray:
+        given = getattr(fields, name)
+        by_geom = name in _BY_GEOM and not isinstance(given, list)
+        if isinstance(contacts, WorldContacts) and isinstance(given, list | dict) and not by_geom:
+            raise InputError(
+                f"`{name}` must be one number: contacts of this model are found on the way"
+            )
         return _per_contact(fields, name, contacts, default)
 
     return Compliant(

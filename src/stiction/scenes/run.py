@@ -267,7 +267,10 @@ class Scene:
         """How the start was moved out of what it touches; None if it was not."""
         resolve = bool(self.scenario.start.resolve)
         if isinstance(self.contacts, WorldContacts):
-            return world_start(self.mechanism, self.contacts, self.posture, resolve=resolve)
+            soft = isinstance(self.law, Compliant)
+            return world_start(
+                self.mechanism, self.contacts, self.posture, resolve=resolve, soft=soft
+            )
         if not resolve or self.contacts is None:
             return None
         return move_out(self.mechanism, self.contacts, self.posture)

@@ -4,6 +4,7 @@ from stiction._base import defaults
 from stiction._base.arrays import Array
 from stiction._base.errors import InputError
 from stiction.agility import Stance, make_stance, place
+from stiction.scenes.contact import require_tree
 from stiction.scenes.run import Scene
 from stiction.surfaces import find_contacts, level_ground
 
@@ -20,6 +21,7 @@ def build_stance(
         mu: Static friction of the feet; else the scene's.
     """
     scenario, mechanism = scene.scenario, scene.mechanism
+    require_tree(mechanism)
     pushing = scenario.jump.feet if scenario.jump else None
     points = feet or pushing or scenario.contact.points
     ground = scene.ground if scene.ground.names else level_ground()

@@ -1,5 +1,7 @@
 """Where a world begins: a state that rigid bodies can have, or a refusal that says why not."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import mujoco
 import numpy as np
@@ -13,7 +15,12 @@ from stiction.surfaces import MovedOut, Penetration, WorldContacts
 
 
 def world_start(
-    mechanism: Mechanism, contacts: WorldContacts, q: Float[Array, "nq"], *, resolve: bool
+    mechanism: Mechanism,
+    contacts: WorldContacts,
+    q: Float[Array, "nq"],
+    *,
+    resolve: bool,
+    soft: bool,
 ) -> MovedOut | None:
     """How the start was changed to one that misses no constraint; None if it was left as it is.
 
@@ -22,16 +29,18 @@ def world_start(
         contacts: What may touch.
         q: The configuration that was asked for.
         resolve: Whether it may be changed; else a start that rigid bodies cannot have is refused.
+        soft: Whether contacts may be compressed.
     """
     model = model_of(mechanism, contacts)
     data = mujoco.MjData(model)
     data.qpos[:] = np.asarray(q)
     before = missed(model, data)
-    if not before.what:
+    allowed = replace(before, depth=0.0, limits=0.0) if soft and not resolve else before
+    if not allowed.what:
         return None
     if not resolve:
         raise InputError(
-            f"`start.q` is no state of rigid bodies: {before.what}; change it, or let"
+            f"`start.q` is no state of rigid bodies: {allowed.what}; change it, or let"
             " `start.resolve = true` find the nearest"
         )
     places, potential, turned = data.xpos.copy(), _potential(model, data), data.xquat.copy()

@@ -263,12 +263,18 @@ def hold_directions(m: Machines, s: World):
 @wp.func
 def hold_bonds(m: Machines, s: World):
     """Directions of all bonds, and the free motion without them."""
-    nv = m[0].tree.nv
     hold_directions(m, s)
+    hold_motion(m, s, m[0].z.half)
+
+
+@wp.func
+def hold_motion(m: Machines, s: World, a: int):
+    """An acceleration, half solved, as the bonds leave it."""
+    nv = m[0].tree.nv
     for j in range(n_held(m, s)):
         Q = m[0].c.held + j * nv
-        short = dot(s, Q, m[0].z.half, nv) + get(s, m[0].c.held_bias + j)
-        add_scaled(s, m[0].z.half, -short, Q, nv)
+        short = dot(s, Q, a, nv) + get(s, m[0].c.held_bias + j)
+        add_scaled(s, a, -short, Q, nv)
 
 
 @wp.func

@@ -15,7 +15,9 @@ it slips P is a point of the circle: within a mode the motion is smooth.
 
 import warp as wp
 
-from .contacts import contact_velocity, place_contact, put_jacobian
+from .bonds import hold_directions, hold_motion
+from .contacts import NOTHING, contact_velocity, is_of_number, place_contact, put_jacobian
+from .coordinates import is_dry, put_number_row
 from .layout import (
     BOOKS,
     BRISTLE_DAMPING,
@@ -41,9 +43,11 @@ from .layout import (
 )
 from .reals import (
     HALF,
+    INFINITY,
     ONE,
     ZERO,
     World,
+    add_scaled,
     copy,
     fill,
     get,
@@ -198,6 +202,9 @@ def loss_at(m: Machines, i: int):
 def react(m: Machines, s: World, i: int, u: vec3):
     """The reaction of a closed contact, at the state y and its gap."""
     r = push_back(m, s, i, -get(s, m[0].c.gap + i), -u[2])
+    if is_dry(m[0].pairs.kind[i]):  # a constant load
+        r = Yielding()
+        r.force = vec3(ZERO, ZERO, m[0].pairs.radius[i])
     slip = vec2(u[0], u[1])
     if law(m, s, i, BRISTLE_STIFFNESS) == ZERO:
         return slide(m, s, i, r, slip)
@@ -231,15 +238,26 @@ def get_axes(m: Machines, s: World, a: int, i: int):
     return value
 
 
+@wp.func
+def push_number(m: Machines, s: World, i: int, f: real):
+    """What a limit, or dry friction, does to the number that it acts on."""
+    fill(s, m[0].soft.row, m[0].tree.nv, ZERO)
+    put_number_row(m, s, i, m[0].soft.row)
+    add_scaled(s, m[0].at.acceleration, f, m[0].soft.row, m[0].tree.nv)
+
+
 @wp.func(inline=False)
-def press(m: Machines, s: World):
-    """Forces of all contacts in their modes, what they lose, and v̇ under them."""
-    t = get(s, m[0].z.now)
+def press_pair(m: Machines, s: World, i: int, t: real):
+    """The force of one pair in its mode, and what it loses."""
     n = m[0].pairs.count
-    copy(s, m[0].at.acceleration, m[0].z.half, m[0].tree.nv)
-    fill(s, m[0].soft.power, 3, ZERO)
-    fill(s, m[0].soft.rate, 4 * n, ZERO)
-    for i in range(n):
+    kind = m[0].pairs.kind[i]
+    r = Yielding()
+    r.margin = -ONE
+    if kind == NOTHING:  # a free place in the list of a world
+        put(s, m[0].c.gap + i, INFINITY)
+        put(s, m[0].c.closing + i, ZERO)
+        put_axes(m, s, m[0].c.velocity, i, r.force)
+    else:
         here = place_contact(m, s, i, t)
         u = contact_velocity(m, s, i, here)
         if m[0].pairs.rows[i] < 3:
@@ -247,24 +265,43 @@ def press(m: Machines, s: World):
         put(s, m[0].c.gap + i, here.gap)
         put(s, m[0].c.closing + i, u[2])
         put_axes(m, s, m[0].c.velocity, i, u)
-        r = Yielding()
-        r.margin = -ONE
         if get_int(s, m[0].c.mode + i) != OPEN:
             r = react(m, s, i, u)
             f = wp.transpose(here.frame) * r.force
-            put_jacobian(m, s, m[0].pairs.first[i], f, here.point, ONE, m[0].at.acceleration)
-            put_jacobian(m, s, m[0].pairs.second[i], f, here.point, -ONE, m[0].at.acceleration)
+            if is_dry(kind):
+                push_number(m, s, i, r.force[0])
+            elif is_of_number(kind):
+                push_number(m, s, i, r.force[2])
+            else:
+                first = m[0].pairs.first[i]
+                second = m[0].pairs.second[i]
+                put_jacobian(m, s, first, f, here.point, ONE, m[0].at.acceleration)
+                put_jacobian(m, s, second, f, here.point, -ONE, m[0].at.acceleration)
             book(s, m[0].soft.power, wp.dot(f, here.support))
             book(s, m[0].soft.power + 1, r.friction_loss)
             book(s, m[0].soft.power + 2, r.normal_loss)
-        put_axes(m, s, m[0].c.force, i, r.force)
-        put(s, m[0].soft.margin + i, r.margin)
-        put(s, m[0].soft.stored + i, r.stored)
-        put(s, m[0].soft.rate + 2 * i, r.bend[0])
-        put(s, m[0].soft.rate + 2 * i + 1, r.bend[1])
-        put(s, m[0].soft.rate + 2 * n + i, r.normal_loss)
-        put(s, m[0].soft.rate + 3 * n + i, r.friction_loss)
+    put_axes(m, s, m[0].c.force, i, r.force)
+    put(s, m[0].soft.margin + i, r.margin)
+    put(s, m[0].soft.stored + i, r.stored)
+    put(s, m[0].soft.rate + 2 * i, r.bend[0])
+    put(s, m[0].soft.rate + 2 * i + 1, r.bend[1])
+    put(s, m[0].soft.rate + 2 * n + i, r.normal_loss)
+    put(s, m[0].soft.rate + 3 * n + i, r.friction_loss)
+
+
+@wp.func(inline=False)
+def press(m: Machines, s: World):
+    """Forces of all contacts in their modes, what they lose, and v̇ under them, loops kept."""
+    t = get(s, m[0].z.now)
+    copy(s, m[0].at.acceleration, m[0].z.half, m[0].tree.nv)
+    fill(s, m[0].soft.power, 3, ZERO)
+    fill(s, m[0].soft.rate, 4 * m[0].pairs.count, ZERO)
+    for i in range(m[0].pairs.count):
+        press_pair(m, s, i, t)
     half_solve(m, s, m[0].at.acceleration)
+    if m[0].bonds.count > 0:
+        hold_directions(m, s)
+        hold_motion(m, s, m[0].at.acceleration)
     second_half(m, s, m[0].at.acceleration)
 
 
@@ -295,6 +332,28 @@ def let_go(m: Machines, s: World, i: int):
     fill(s, z, 2, ZERO)
     book(s, y + loss_at(m, i) + m[0].pairs.count, lost)
     book(s, y + m[0].tree.nq + m[0].tree.nv + FRICTION_LOSS, lost)
+
+
+@wp.func
+def vanish(m: Machines, s: World, i: int):
+    """A pair is no more while it pressed: others have taken its place, and what it stored is lost.
+    Theirs is won: see `appear`.
+    """
+    z = m[0].z.y + bristle_at(m, i)
+    square = get(s, z) * get(s, z) + get(s, z + 1) * get(s, z + 1)
+    bent = HALF * law(m, s, i, BRISTLE_STIFFNESS) * square
+    lost = get(s, m[0].soft.stored + i) - bent
+    book(s, m[0].z.y + loss_at(m, i), lost)
+    book(s, m[0].z.y + m[0].tree.nq + m[0].tree.nv + IMPACT_LOSS, lost)
+    let_go(m, s, i)
+
+
+@wp.func
+def appear(m: Machines, s: World, i: int):
+    """A pair is deep already as it is found: what it stores at once is no work of anybody."""
+    won = push_back(m, s, i, wp.max(-get(s, m[0].c.gap + i), ZERO), ZERO).stored
+    book(s, m[0].z.y + loss_at(m, i), -won)
+    book(s, m[0].z.y + m[0].tree.nq + m[0].tree.nv + IMPACT_LOSS, -won)
 
 
 @wp.func

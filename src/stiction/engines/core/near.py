@@ -19,11 +19,14 @@ from .contacts import (
 )
 from .ground import shift_of, speed_of
 from .layout import (
+    BOOKS,
     MU_DYNAMIC,
     MU_STATIC,
     OPEN,
     RESTITUTION,
     RUNNING,
+    SOFT_MU_DYNAMIC,
+    SOFT_MU_STATIC,
     TOO_MANY_CONTACTS,
     Machines,
 )
@@ -37,6 +40,7 @@ from .reals import (
     TWO,
     ZERO,
     World,
+    fill,
     get,
     get_int,
     put,
@@ -204,9 +208,17 @@ def give_law(m: Machines, s: World, at: wp.uint64):
             geoms = m[0].pairs.geoms[i]
             for number in range(m[0].shapes.usual.shape[0]):
                 m[0].law[0, i, number] = number_of(m, number, geoms[0], geoms[1])
-            if m[0].shapes.own_friction != 0:
-                m[0].law[0, i, MU_STATIC] = peek(friction, 0)
-                m[0].law[0, i, MU_DYNAMIC] = peek(friction, 0)
+            own = peek(friction, 0)
+            if rows == 1:
+                own = ZERO
+            if m[0].opt.compliant != 0:  # sliding alone
+                if m[0].shapes.own_friction != 0 or rows == 1:
+                    m[0].law[0, i, SOFT_MU_STATIC] = own
+                    m[0].law[0, i, SOFT_MU_DYNAMIC] = own
+                rows = 3
+            elif m[0].shapes.own_friction != 0:
+                m[0].law[0, i, MU_STATIC] = own
+                m[0].law[0, i, MU_DYNAMIC] = own
             m[0].pairs.rows[i] = rows
             mu = m[0].law[0, i, MU_STATIC]
             if rows > 3 and mu > ZERO:
@@ -240,10 +252,22 @@ def renew(m: Machines, s: World, t: real):
                 put(s, m[0].c.value_start + 2 * i + 1, ONE)
                 put(s, m[0].c.value_start + n_plain_values(m) + i, ONE)
                 put(s, m[0].z.missed, wp.min(get(s, m[0].z.missed), here.gap))
+                if m[0].opt.compliant != 0:
+                    forget_past(m, s, i)
                 verdict = wp.max(verdict, 1)
                 if here.gap < _TOUCHES:
                     verdict = 2
     return verdict
+
+
+@wp.func
+def forget_past(m: Machines, s: World, i: int):
+    """The bristle and the losses of what was at this place of the list before."""
+    n = m[0].pairs.count
+    at = m[0].z.y + m[0].tree.nq + m[0].tree.nv + BOOKS
+    fill(s, at + 2 * i, 2, ZERO)
+    put(s, at + 2 * n + i, ZERO)
+    put(s, at + 3 * n + i, ZERO)
 
 
 @wp.func

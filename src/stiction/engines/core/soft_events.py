@@ -2,7 +2,9 @@
 
 import warp as wp
 
-from .compliance import axis_of, get_axes, let_go, press, rubbing
+from .compliance import appear, axis_of, get_axes, let_go, press, rubbing, vanish
+from .contacts import NOTHING
+from .coordinates import is_dry
 from .events import GAP_SLACK, event_values
 from .layout import GAP, OPEN, SLIP, STICK, VELOCITY_AFTER, VELOCITY_BEFORE, Machines
 from .log import START, note_after, note_before, note_pair
@@ -50,11 +52,18 @@ def change_modes(m: Machines, s: World):
         before = get_int(s, m[0].c.mode + i)
         put_int(s, m[0].c.mode_before + i, before)
         closed = stays_closed(m, s, i, target == 2 * i)
-        if before != OPEN and not closed:
+        kind = m[0].pairs.kind[i]
+        if kind == NOTHING:
+            if before != OPEN:
+                vanish(m, s, i)
+                put_int(s, m[0].c.mode + i, OPEN)
+        elif before != OPEN and not closed:
             let_go(m, s, i)
             put_int(s, m[0].c.mode + i, OPEN)
         elif before == OPEN and closed:
             put_int(s, m[0].c.mode + i, STICK)
+            if target != START and not is_dry(kind) and get(s, m[0].c.gap + i) < -GAP_SLACK:
+                appear(m, s, i)
             # The start is an event where something touches just then.
             hits = get(s, m[0].c.closing + i) < -SLOW
             touches = wp.abs(get(s, m[0].c.gap + i)) <= GAP_SLACK

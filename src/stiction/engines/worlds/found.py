@@ -11,7 +11,7 @@ from stiction.engines.contact_places import ContactPlaces
 from stiction.engines.core import part
 from stiction.engines.event_log import EventLog
 from stiction.engines.given import changed, unchecked
-from stiction.engines.result import Origin, Trajectory
+from stiction.engines.result import Compliance, Origin, Trajectory
 from stiction.engines.worlds.machine import WorldDesign
 from stiction.engines.worlds.sensors import sensors_along
 from stiction.mechanism import Mechanism
@@ -86,6 +86,7 @@ def told(
         force=samples.spread(run.force, n),
         modes=samples.spread(run.modes, n),
         places=samples.places(run.places, n),
+        compliance=_compliance(run.compliance, samples, n, np.isnan(run.kinetic)),
         log=None if events is None or log is None else _log(log, events, n),
         signals=changed(signals, sensor=sensors_along(model, run, made.places.numpy()[0])),
         origin=Origin(mechanism, found),
@@ -129,6 +130,27 @@ class _Entries:
         """The contact at a place of the list at some time; `_NOT_NAMED` if there is none."""
         here = np.flatnonzero((self.times == time) & (self.slots == slot))
         return int(self.columns[here[0]]) if here.size else _NOT_NAMED
+
+
+def _compliance(
+    shown: Compliance | None, samples: _Entries, n: int, missing: np.ndarray
+) -> Compliance | None:
+    """What compliant contacts show: what a contact has lost stays lost when it is gone, and what is
+    not near has no depth (minus infinity). Samples that were not reached are not numbers.
+    """
+    if shown is None:
+        return None
+    fields = {name: samples.spread(x, n, np.nan) for name, x in vars(shown).items()}
+    fields["depth"] = np.where(np.isnan(fields["depth"]), -np.inf, fields["depth"])
+    fields["stored"] = np.nan_to_num(fields["stored"])
+    for name in ("normal_loss", "friction_loss"):
+        values = fields[name]
+        known = np.where(np.isnan(values), 0, np.arange(len(values))[:, None])
+        last = np.maximum.accumulate(known, axis=0)
+        fields[name] = np.nan_to_num(np.take_along_axis(values, last, axis=0))
+    for values in fields.values():
+        values[missing] = np.nan
+    return unchecked(Compliance, **fields)
 
 
 def _log(log: EventLog, events: _Entries, n: int) -> EventLog:

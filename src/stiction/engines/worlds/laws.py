@@ -7,7 +7,7 @@ import numpy as np
 
 from stiction.engines.blueprint import Blueprint
 
-_NOTHING_SAID = -1.0
+NOTHING_SAID = -1.0
 
 
 def law_table(design: Blueprint, usual: Sequence[float], points: np.ndarray | None = None) -> Any:
@@ -40,7 +40,7 @@ def give_laws(
         own_friction: Whether friction is the model's.
     """
     shapes, a = design.machine.shapes, design.arrays
-    table = np.full((max(int(shapes.count), 1), len(usual)), _NOTHING_SAID)
+    table = np.full((max(int(shapes.count), 1), len(usual)), NOTHING_SAID)
     for geom, numbers in by_geom.items():
         for number, value in numbers.items():
             table[geom, number] = value

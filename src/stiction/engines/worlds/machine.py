@@ -69,6 +69,8 @@ def make_design(
         names = list(extras.contacts.names)
     numbers, more = rows_of_numbers(core, model)
     fixed = points + numbers
+    if soft:  # the law is told of two tangents and a normal
+        fixed = [pair | {"rows": 3} for pair in fixed]
     free = BLANK | {"kind": int(core.contacts.NOTHING)}
     M.pairs = pairs_of(a, core.layout.Pairs(), fixed + [free] * room)
     if extras.planes is not None:
@@ -81,7 +83,7 @@ def make_design(
         for j in range(model.njnt)
         if model.jnt_type[j] < 2
     ]
-    widest = max([3, *model.geom_condim.tolist(), *model.pair_dim.tolist()])
+    widest = 3 if soft else max([3, *model.geom_condim.tolist(), *model.pair_dim.tolist()])
     rows = widest * room + sum(pair["rows"] for pair in fixed)
     made = Blueprint(core, M, size_M, rows, stages, unknowns, turns, soft)
     return WorldDesign(made, (*names, *more), len(points))

@@ -9,6 +9,7 @@ from stiction._base.errors import InputError
 from stiction.control import HarmonicControl, PhasedControl
 from stiction.control.switching import plain_of
 from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Run
+from stiction.engines.compliant import Compliant
 from stiction.engines.given import Extent, Given
 from stiction.engines.hybrid import Hybrid
 from stiction.engines.outside import go_with_control
@@ -21,6 +22,7 @@ from stiction.engines.worlds.found import SlotCount, told
 from stiction.engines.worlds.laws import give_laws, law_table
 from stiction.engines.worlds.machine import Extras, WorldDesign, make_design
 from stiction.engines.worlds.model import model_of
+from stiction.engines.worlds.soft import give_soft_laws
 from stiction.engines.worlds.start import widen_limits
 from stiction.mechanism import Mechanism
 from stiction.surfaces import WorldContacts, still_planes
@@ -33,10 +35,10 @@ _SIDES = 8  # of the pyramids that some laws of impacts have instead of cones
 
 def require_world_law(law: Any) -> None:
     """Refuse laws that worlds do not have."""
-    if not isinstance(law, Hybrid | Stepping):
+    if not isinstance(law, Hybrid | Stepping | Compliant):
         raise InputError(
-            "`law` must be Hybrid or Stepping where contacts are found on the way, got"
-            f" {type(law).__name__}; for other laws give `stiction.find_contacts`"
+            "`law` must be Hybrid, Stepping or Compliant where contacts are found on the way, got"
+            f" {type(law).__name__}"
         )
     if isinstance(law, Stepping) and law.solver != "newton":
         raise InputError(
@@ -107,7 +109,13 @@ def prepare(given: Given, extent: Extent, *, any_impact: bool = False) -> Prepar
         planes=contacts.planes,
         plane_geoms=tuple(int(g) for g in still_planes(mechanism)),
     )
-    stages = stages_of(given.solver.method, False)
+    soft, method = isinstance(law, Compliant), given.solver.method
+    if soft and method == "kvaerno5":
+        raise InputError(
+            "`solver.method` must be explicit where compliant contacts are found on the way, got"
+            " kvaerno5; leave it out"
+        )
+    stages = stages_of(method, False)
     flat = any_impact or _is_flat(law)
     world = make_design(
         model,
@@ -115,6 +123,7 @@ def prepare(given: Given, extent: Extent, *, any_impact: bool = False) -> Prepar
         room=contacts.room,
         stages=stages,
         unknowns=_SIDES + 2 if flat else 0,
+        soft=soft,
         extras=extras,
     )
     design = world.blueprint
@@ -127,7 +136,9 @@ def prepare(given: Given, extent: Extent, *, any_impact: bool = False) -> Prepar
     require_memory(1, design.numbers.size, *sizes, design.machine.pairs.count)
     run = Run(design, 1, np.array([float(given.until)]), extent.samples, events)
     run.options.max_events, run.options.max_steps = extent.max_events, given.solver.max_steps
-    run.options.deepest = INSIDE.double
+    run.options.compliant = int(soft)
+    if not soft:
+        run.options.deepest = INSIDE.double
     run.record_places()
     fixed = isinstance(law, Stepping)
     kernel = design.core.kernel("stepping" if fixed else "machine")
@@ -135,9 +146,14 @@ def prepare(given: Given, extent: Extent, *, any_impact: bool = False) -> Prepar
         require_few_steps(float(given.until), float(np.asarray(law.dt)))
         step_by(run, law, extent.samples)
     else:
-        run.integrate(given.solver.method, float(given.solver.rtol), float(given.solver.atol))
-        _collide_by(run, law)
-    _rub_by(run, law, contacts, mechanism)
+        method = "tsit5" if method == "auto" else method
+        run.integrate(method, float(given.solver.rtol), float(given.solver.atol))
+    if isinstance(law, Compliant):
+        give_soft_laws(run, law, contacts, model, mechanism)
+    else:
+        if isinstance(law, Hybrid):
+            _collide_by(run, law)
+        _rub_by(run, law, contacts, mechanism)
     _start(run, data, fixed)
     return Prepared(run, kernel, world, model, data, outside)
 
