@@ -1,5 +1,6 @@
 """Strict arrays in tests: double precision, no silent broadcasting of ranks, no mixing of types."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,10 @@ import pytest
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+# Tests and tracing make millions of objects that stay: to look through them for garbage as often as
+# Python does takes a good part of the time. The same numbers as in `stiction.cli.app.main`.
+gc.set_threshold(100_000, 50, 100)
 
 # The first of many cases compiles a program: time says nothing about a case.
 hypothesis.settings.register_profile("untimed", deadline=None)

@@ -79,6 +79,20 @@ def test_importing_stiction_stays_light():
     assert out.stdout.strip() == "[]"
 
 
+def test_a_run_with_its_report_needs_no_tables_of_others(tmp_path):
+    """pandas, Dask and xarray take longer to import than most runs to compute."""
+    code = (
+        "import sys, atexit; from stiction.cli.app import main;"
+        "heavy = ('pandas', 'dask', 'xarray', 'pyarrow', 'scipy.stats', 'scipy.optimize');"
+        "atexit.register(lambda: print([m for m in heavy if m in sys.modules], file=sys.stderr));"
+        "main(['run', 'double-pendulum', '--json', '--out', 'out'])"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (tmp_path / "out" / "trajectory.nc").is_file()
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
 def test_no_file_is_a_giant():
     """One idea a file: files over 450 lines hold more than one."""
     package = Path(stiction.__file__).parent

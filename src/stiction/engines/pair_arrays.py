@@ -39,7 +39,7 @@ def quaternions(R: np.ndarray) -> np.ndarray:
     """(x, y, z, w) of rotation matrices."""
     from scipy.spatial.transform import Rotation
 
-    return Rotation.from_matrix(np.asarray(R).reshape(-1, 3, 3)).as_quat()
+    return Rotation.from_matrix(np.array(R).reshape(-1, 3, 3)).as_quat()  # SciPy 1.15 must own it
 
 
 def pair_rows(C: Any, mechanism: Any, contacts: Any, links: np.ndarray | None) -> list[dict]:

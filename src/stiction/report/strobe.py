@@ -97,7 +97,7 @@ def _marks(mechanism: Mechanism) -> list[tuple[int, np.ndarray, str]]:
         points = zip(sites.bodies, np.asarray(sites.position), strict=True)
         return [(b, p, COLORS[i % len(COLORS)]) for i, (b, p) in enumerate(list(points)[:4])]
     body = next(b for b, link in enumerate(mechanism.tree.body_links) if link != 0)
-    return [(body, np.asarray(mechanism.bodies.center[body]), COLORS[0])]
+    return [(body, np.asarray(mechanism.bodies.center)[body], COLORS[0])]
 
 
 def _outlines(mechanism: Mechanism, meshes: Mapping[int, Triangles]) -> list[np.ndarray | None]:
@@ -111,9 +111,9 @@ def _outlines(mechanism: Mechanism, meshes: Mapping[int, Triangles]) -> list[np.
         elif i in meshes:
             points = meshes[i][0]
         else:
-            points = _surface(kind, np.asarray(shapes.size[i]))
+            points = _surface(kind, np.asarray(shapes.size)[i])
         if points is not None:
-            points = points @ np.asarray(shapes.rotation[i]).T + np.asarray(shapes.position[i])
+            points = points @ np.asarray(shapes.rotation)[i].T + np.asarray(shapes.position)[i]
         found.append(points)
     return found
 

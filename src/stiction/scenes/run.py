@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import jax
 import jax.numpy as jnp
 import mujoco
 import numpy as np
@@ -370,7 +371,7 @@ def build_control(scenario: Scenario, mechanism: Mechanism) -> HarmonicControl |
         i = mechanism.actuator(name)
         table[:, i] = fields.offset, fields.amplitude, fields.frequency, fields.phase
         phases[i] = fields.phases
-    harmonic = HarmonicControl(*(jnp.asarray(row) for row in table))
+    harmonic = HarmonicControl(*jax.device_put(list(table)))
     return _phased(harmonic, phases, mechanism) if any(phases) else harmonic
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 
 from stiction._base.arrays import Array
@@ -34,8 +34,9 @@ def initial_state(scenario: Scenario, mechanism: Mechanism) -> tuple[Array, Arra
     v = _fill("start.v", v, start.v, mechanism, tree.v_address, FREEDOMS)
     require_moderate("start.q", q)
     require_moderate("start.v", v)
-    require_quaternions("start.q", jnp.asarray(q), mechanism)
-    return jnp.asarray(q), jnp.asarray(v)
+    q, v = jax.device_put((q, v))
+    require_quaternions("start.q", q, mechanism)
+    return q, v
 
 
 def keyframe_of(scenario: Scenario, mechanism: Mechanism) -> Keyframe | None:

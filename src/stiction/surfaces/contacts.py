@@ -215,7 +215,7 @@ class _Builder:
         """Where a shape may touch a plane."""
         s = self.mechanism.shapes
         name, kind, body = s.names[i], s.kinds[i], s.bodies[i]
-        center, R, size = (np.array(x[i]) for x in (s.position, s.rotation, s.size))
+        center, R, size = (np.array(x)[i] for x in (s.position, s.rotation, s.size))
         if kind in ("sphere", "ellipsoid"):
             axes = np.full(3, size[0]) if kind == "sphere" else size
             return [_Place(name, kind, name, body, center, R, axes)]
@@ -313,10 +313,10 @@ def _moves_in_plane(mechanism: Mechanism, ground: Planes) -> bool:
     contact problems small and of full rank.
     """
     tree, joints = mechanism.tree, mechanism.joints
-    turns = [np.eye(3)]
+    turns, rotation, axes = [np.eye(3)], np.asarray(joints.rotation), np.asarray(joints.axis)
     for joint, kind in enumerate(tree.joint_types):
-        R = turns[tree.joint_parents[joint]] @ np.array(joints.rotation[joint])
-        axis = R @ np.array(joints.axis[joint])
+        R = turns[tree.joint_parents[joint]] @ rotation[joint]
+        axis = R @ axes[joint]
         along_y = abs(axis[1]) > 1 - 1e-12
         across_y = abs(axis[1]) < 1e-12
         if not ((kind == HINGE and along_y) or (kind == SLIDE and across_y)):

@@ -62,7 +62,11 @@ def find_penetrations(
     on_ground = [p for p in pairs if p.second in ground.names]
     known = {frozenset((p.first, p.second)): p for p in pairs if p.second not in ground.names}
     lowest = {p.first: _support(model, names.index(p.first)) for p in on_ground}
-    shift = np.asarray(jax.vmap(ground.motion.shift)(jnp.asarray(time)))  # (n, n_planes, 3)
+    motion = ground.motion
+    if np.asarray(motion.velocity).any() or np.asarray(motion.amplitude).any():
+        shift = np.asarray(jax.vmap(motion.shift)(jnp.asarray(time)))  # (n, n_planes, 3)
+    else:
+        shift = np.zeros((len(time), *np.shape(motion.velocity)))
     origin, normal = np.asarray(ground.position), np.asarray(ground.rotation)[:, :, 2]
     deepest: dict[Pair, Penetration] = {}
 

@@ -7,6 +7,7 @@ prescribed, so they can do work.
 """
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy  # which imports its parts when they are first used: they are slow to import
@@ -120,7 +121,7 @@ def _cubic(u: Scalar) -> tuple[Array, Array, Array]:
 def still(count: int) -> SupportMotion:
     """No motion."""
     shapes = ((count, 3), (count, 3), (count,), (count,), (count, 2))
-    return SupportMotion(*(jnp.asarray(np.zeros(shape)) for shape in shapes))
+    return SupportMotion(*(jax.device_put(np.zeros(shape)) for shape in shapes))
 
 
 def planes(
@@ -134,8 +135,8 @@ def planes(
         raise InputError("`planes` needs a point, a frame and a name for each plane")
     n = len(points)
     return Planes(
-        jnp.asarray(np.array(points, float).reshape(n, 3)),
-        jnp.asarray(np.array(rotations, float).reshape(n, 3, 3)),
+        jax.device_put(np.array(points, float).reshape(n, 3)),  # `jnp.asarray` compiles a program
+        jax.device_put(np.array(rotations, float).reshape(n, 3, 3)),
         still(n) if motion is None else motion,
         tuple(names),
     )
