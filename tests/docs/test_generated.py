@@ -54,3 +54,26 @@ def test_every_entry_of_the_bibliography_is_closed():
     text = (DOCS / "references.bib").read_text()
     for entry in re.split(r"^(?=@)", text, flags=re.MULTILINE)[1:]:
         assert entry.count("{") == entry.count("}"), entry[:40]
+
+
+def test_the_manual_tells_what_stands_beside_fields(tmp_path):
+    griffe = pytest.importorskip("griffe")
+    (tmp_path / "felt.py").write_text(
+        "class Felt:\n"
+        '    """What is felt."""\n\n'
+        "    force: float  # of the ground [N]\n"
+        "    # where it acts,\n    # in the world\n"
+        "    point: tuple[\n        float, float\n    ]  # noqa: E501\n"
+        "    mu: float  # μ\n"
+        "    plain: int = 0\n"
+    )
+    felt = griffe.load(
+        "felt",
+        search_paths=[tmp_path],
+        docstring_parser="google",
+        extensions=griffe.load_extensions("manual.beside"),
+    )
+    rows = felt["Felt"].docstring.parsed[1].value
+    told = {row.name: row.description for row in rows}
+    point = "Where it acts, in the world."
+    assert told == {"force": "Of the ground [N].", "point": point, "mu": "μ."}

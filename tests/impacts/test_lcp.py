@@ -8,7 +8,7 @@ import pytest
 from impact_problems import batch_of_problems
 
 from stiction.complementarity import cone_errors
-from stiction.impacts import IMPACT_LAWS
+from stiction.impacts import IMPACT_LAWS, ImpactProblem
 
 COUNT, CONTACTS = 40, 3
 
@@ -49,3 +49,27 @@ def test_impulses_obey_the_law(problems, name):
             jnp.asarray(p.reshape(COUNT, -1)),
         )  # fmt: skip
         assert float(jnp.max(jnp.where(problems.active, errors, 0.0))) < 1e-7
+
+
+def test_an_ellipse_that_sticks_at_the_end_of_compression_is_a_solved_impact(rng):
+    """Then only rounding is left of its velocities, which says nothing of the problem's size."""
+    count, a, b, mass = 50, 0.2, 0.1, 1.0
+    inertia, tilt = mass * (a * a + b * b) / 4, rng.uniform(0, np.pi, count)
+    height = np.hypot(a * np.sin(tilt), b * np.cos(tilt))
+    ahead = (a * a - b * b) * np.sin(tilt) * np.cos(tilt) / height
+    arms = np.stack([height, ahead], axis=1)
+    W = np.eye(2) / mass + arms[:, :, None] * arms[:, None, :] / inertia
+    u = rng.normal(size=(count, 1, 2))
+    u[..., -1] = -np.abs(u[..., -1]) - 0.05
+    mu, e = rng.uniform(0, 1, (2, count, 1))
+    one = np.ones((count, 1))
+    given = (W, u, one > 0, e, mu, mu, 1e-4 * one, one, 100 * one[:, 0], one[:, 0])
+    batch = jax.vmap(ImpactProblem)(*map(jnp.asarray, given))
+    s = jax.jit(jax.vmap(IMPACT_LAWS["lcp-cone-poisson"]))(batch)
+    assert np.all(s.feasible)
+    # Compression sticks if the impulse that stops both velocities is inside of the cone.
+    stop = -np.linalg.solve(W, u.reshape(count, 2, 1))[..., 0]
+    sticks = np.abs(stop[:, 0]) < mu[:, 0] * stop[:, 1]
+    assert 0.2 < sticks.mean() < 0.8
+    p = np.asarray(s.impulse)[:, 0]
+    assert np.all(p[sticks, 1] >= ((1 + e[:, 0]) * stop[:, 1])[sticks] - 1e-9)

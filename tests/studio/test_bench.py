@@ -54,6 +54,17 @@ def test_undo_goes_back_step_by_step(bench):
     assert not bench.undo()
 
 
+def test_a_slider_that_is_drawn_is_undone_at_once(bench):
+    for value in (0.1, 0.2, 0.3):
+        bench.change({"contact.restitution": value}, by="restitution")
+    bench.change({"until": 1.0}, by="duration")
+    assert bench.undo()
+    assert bench.scene.scenario.contact.restitution == 0.3
+    assert bench.undo()
+    assert bench.scene.scenario.contact.restitution == 0.9
+    assert not bench.undo()
+
+
 def test_ghosts_are_the_same_start_under_other_laws(bench):
     bench.compare(("hybrid", "compliant"))
     assert list(bench.ghosts) == ["compliant"]  # its own law is no ghost

@@ -6,11 +6,14 @@ Products are written out over the last axis so that they batch over links as a f
 """
 
 import jax.numpy as jnp
+import numpy as np
 
 from stiction._base.arrays import Array, Float
 
 # Below this angle [rad] sin(x/2)/x is taken from its series, whose next term is then < 1e-16.
 _SMALL_ANGLE = 1e-3
+# Of a box with half sides 1.
+CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 
 
 def cross(a: Float[Array, "*n 3"], b: Float[Array, "*n 3"]) -> Float[Array, "*n 3"]:

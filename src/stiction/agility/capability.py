@@ -35,21 +35,17 @@ _BINDING = 1e-6
 
 
 class Capability(eqx.Module):
-    """The largest acceleration along a direction, and what limits it. May have batch axes.
+    """The largest acceleration along a direction, and what limits it. May have batch axes."""
 
-    Attributes:
-        value: The acceleration [m/s²]: negative if only the opposite is possible, -inf if no
-            acceleration along the line is.
-        lowest: The least (or the most negative) acceleration along the line [m/s²].
-        effort: Efforts of the motors that give this acceleration [N or N·m].
-        force: Forces of the stance contacts then [N].
-        binding: Which limit binds first: a motor's index, or nu + i for the cone of contact i.
-    """
-
+    # the acceleration [m/s²]: negative if only the opposite is possible, -inf if no acceleration
+    # along the line is
     value: Float[Array, "*batch"]
+    # the least (or the most negative) acceleration along the line [m/s²]
     lowest: Float[Array, "*batch"]
+    # efforts of the motors that give this acceleration [N or N·m]
     effort: Float[Array, "*batch nu"]
-    force: Float[Array, "*batch n dim"]
+    force: Float[Array, "*batch n dim"]  # forces of the stance contacts then [N]
+    # which limit binds first: a motor's index, or nu + i for the cone of contact i
     binding: Int[Array, "*batch"]
 
     @property

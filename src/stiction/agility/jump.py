@@ -40,21 +40,13 @@ _TOUCHES = 1e-7  # the push begins again this little above the ground [m]
 
 
 class JumpControl(AbstractSwitchingControl):
-    """Pushes a point towards a goal while the stance contacts touch.
+    """Pushes a point towards a goal while the stance contacts touch."""
 
-    Attributes:
-        stance: What stands, on what, and the point that is moved. All contacts push together.
-        goal: Where the point is drawn to [m].
-        frequency: ω, how hard: the acceleration asked for is ω² times the distance [rad/s].
-        lifted: Height of the lowest contact at which the push ends [m].
-        away: Height at which the mechanism counts as flying [m].
-    """
-
-    stance: Stance
-    goal: Float[Array, "3"]
-    frequency: Scalar
-    lifted: Scalar
-    away: Scalar
+    stance: Stance  # what stands, on what, and the point that is moved. All contacts push together.
+    goal: Float[Array, "3"]  # where the point is drawn to [m]
+    frequency: Scalar  # ω, how hard: the acceleration asked for is ω² times the distance [rad/s]
+    lifted: Scalar  # height of the lowest contact at which the push ends [m]
+    away: Scalar  # height at which the mechanism counts as flying [m]
 
     def memory(self) -> Int[Array, ""]:
         """It begins with a push."""
@@ -81,8 +73,7 @@ class JumpControl(AbstractSwitchingControl):
         s = jnp.minimum(jnp.maximum(size, jnp.max(low)), jnp.min(high))
         effort = jnp.clip(slope * s + offset, maps.lower, maps.upper)
         a = self.stance.mechanism.actuators
-        bias = a.bias[:, 0] + a.bias[:, 1] * (a.length_of_q @ q) + a.bias[:, 2] * (a.moment @ v)
-        return (effort - bias) / a.gain
+        return (effort - a.offset(q, v)) / a.gain
 
     def guards(self, t: Scalar, q: Array, v: Array, modes: Array, memory: Array) -> Array:
         """One, which falls to zero when the phase ends."""
@@ -136,9 +127,8 @@ class JumpOutcome(NamedTuple):
     left: np.ndarray  # whether the feet came away from the ground
     stance_duration: np.ndarray  # from the start to the last touch before that [s], or nan
     rise: np.ndarray  # of the point, above its start [m]
-    take_off: (
-        np.ndarray
-    )  # velocity of the centre of mass at the end of the push, by the flight [m/s]
+    # velocity of the centre of mass at the end of the push, by the flight [m/s]
+    take_off: np.ndarray
     off_course: np.ndarray  # angle between that and the direction [rad]
     sideways: np.ndarray  # of the point at its highest: away from the plane of the direction [m]
     slips: np.ndarray  # times that a foot began to slip before it left

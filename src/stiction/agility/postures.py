@@ -14,7 +14,7 @@ import numpy as np
 
 from stiction._base.arrays import Array, Bool, Float, Scalar
 from stiction._base.errors import InputError
-from stiction._base.spatial import rotate
+from stiction._base.spatial import CORNERS, rotate
 from stiction.agility.stance import Stance
 from stiction.mechanism import (
     BALL,
@@ -29,7 +29,6 @@ from stiction.mechanism import (
 )
 from stiction.surfaces import contact_places
 
-_CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 _NEWTON = 8  # steps to the ground; quadratic, and exact at once where the whole can be moved
 _RELUCTANCE = 1e-4  # of joints to turn rather than the whole to move
 MAX_TILT = np.pi / 6  # as far as the optimised posture of flickinger Table 6.2 leans
@@ -119,7 +118,7 @@ def clearances(stance: Stance, q: Float[Array, "nq"]) -> Float[Array, "h"]:
     boxes = boxes[[m.tree.body_links[m.shapes.bodies[i]] != 0 for i in boxes]]
     if boxes.size:
         on = np.array(m.shapes.bodies)[boxes]
-        local = m.shapes.size[boxes][:, None, :] * _CORNERS[None]
+        local = m.shapes.size[boxes][:, None, :] * CORNERS[None]
         local = jnp.einsum("bij,bcj->bci", m.shapes.rotation[boxes], local)
         local = local + m.shapes.position[boxes][:, None, :]
         world = jnp.einsum("bij,bcj->bci", poses.rotation[on], local)

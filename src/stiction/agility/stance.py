@@ -53,22 +53,14 @@ class Motors(eqx.Module):
 
 
 class Stance(eqx.Module):
-    """A mechanism, the contacts on which it stands, and the point that is to be accelerated.
+    """A mechanism, the contacts on which it stands, and the point that is to be accelerated."""
 
-    Attributes:
-        mechanism: What stands.
-        contacts: All of them touch and stick.
-        mu: Coefficient of static friction of each contact.
-        motors: What drives it.
-        offset: The point in the frame of its body [m].
-        body: The body of the point, or `CENTER_OF_MASS` for that of the whole mechanism.
-    """
-
-    mechanism: Mechanism
-    contacts: Contacts
-    mu: Float[Array, "n"]
-    motors: Motors
-    offset: Float[Array, "3"]
+    mechanism: Mechanism  # what stands
+    contacts: Contacts  # all of them touch and stick
+    mu: Float[Array, "n"]  # coefficient of static friction of each contact
+    motors: Motors  # what drives it
+    offset: Float[Array, "3"]  # the point in the frame of its body [m]
+    # the body of the point, or `CENTER_OF_MASS` for that of the whole mechanism
     body: int = eqx.field(static=True)
 
     @property

@@ -111,13 +111,7 @@ class PostureStudy:
 def relate_capability_to_jumps(
     stance: Stance, field: CapabilityField, jumps: JumpStudy
 ) -> PostureStudy:
-    """What the capability of a posture has to do with the jump from it.
-
-    Args:
-        stance: What stood and jumped.
-        field: Capability over the two joints that vary.
-        jumps: Jumps from random postures of these joints.
-    """
+    """What the capability of a posture has to do with the jump from it."""
     at = [int(stance.mechanism.tree.q_address[stance.mechanism.joint(n)]) for n in field.names]
     kept = jumps.stood & (jumps.motors > 0)
     found = correlation(jumps.motors[kept], jumps.outcome.stance_duration[kept])

@@ -53,16 +53,11 @@ AXES = {
 
 @dataclass(frozen=True)
 class SegmentInertia:
-    """A rigid body's mass [kg], centre of mass [m] and inertia about it [kg m²].
+    """A rigid body's mass [kg], centre of mass [m] and inertia about it [kg m²]."""
 
-    Args:
-        mass: Mass [kg].
-        center: Centre of mass in the body's frame [m].
-        tensor: Inertia about the centre of mass, along the body's axes [kg m²].
-    """
-
-    mass: float
-    center: Float[np.ndarray, "3"]
+    mass: float  # [kg]
+    center: Float[np.ndarray, "3"]  # centre of mass in the body's frame [m]
+    # inertia about the centre of mass, along the body's axes [kg m²]
     tensor: Float[np.ndarray, "3 3"]
 
     def about(self, point: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3 3"]:
@@ -89,24 +84,17 @@ class SegmentInertia:
 
 @dataclass(frozen=True)
 class Person:
-    """The sizes of a person [m] and the inertias of the segments.
+    """The sizes of a person [m] and the inertias of the segments."""
 
-    Args:
-        height: Stature [m].
-        lengths: Lengths of the table's segments, and between some other points of it [m].
-        inertias: Inertia of head, torso, pelvis, and one each of upper_arm, forearm, hand,
-            thigh, shank, foot, toes.
-        hip_width: Between the hip joints [m].
-        shoulder_width: Between the shoulder joints [m].
-        ankle_height: Above the sole [m].
-    """
-
-    height: float
+    height: float  # stature [m]
+    # lengths of the table's segments, and between some other points of it [m]
     lengths: dict[str, float]
+    # inertia of head, torso, pelvis, and one each of upper_arm, forearm, hand, thigh, shank, foot,
+    # toes
     inertias: dict[str, SegmentInertia]
-    hip_width: float
-    shoulder_width: float
-    ankle_height: float
+    hip_width: float  # between the hip joints [m]
+    shoulder_width: float  # between the shoulder joints [m]
+    ankle_height: float  # above the sole [m]
 
 
 def person(*, height: float, mass: float, sex: str) -> Person:

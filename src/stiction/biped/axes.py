@@ -50,10 +50,6 @@ def axes_matrix(axes: str) -> np.ndarray:
 def axes_that_turn(up: np.ndarray, theirs: np.ndarray) -> tuple[str, str, str]:
     """How to turn a recording in which up is another axis than in the model.
 
-    Args:
-        up: Up in the model.
-        theirs: Up in the recording.
-
     Returns:
         The recording's axis that is up, the model's, and axes such as "x,z,-y".
     """

@@ -22,46 +22,27 @@ _STILL = 0.03  # of the weight: how much the force may waver meanwhile
 
 @dataclass(frozen=True)
 class Jump:
-    """One flight.
+    """One flight."""
 
-    Attributes:
-        takeoff: First sample in the air [s].
-        landing: Last sample in the air [s].
-        flight_time: Between the two [s]; up to two sampling periods too short.
-        height: Rise of the centre of mass after take-off, from the flight time [m].
-        takeoff_speed: From the impulse [m/s]; nan where no rest came before.
-        impulse_height: From that speed [m].
-        peak_force: Before take-off [N].
-        landing_force: Largest within half a second after landing [N].
-    """
-
-    takeoff: float
-    landing: float
-    flight_time: float
-    height: float
-    takeoff_speed: float
-    impulse_height: float
-    peak_force: float
-    landing_force: float
+    takeoff: float  # first sample in the air [s]
+    landing: float  # last sample in the air [s]
+    flight_time: float  # between the two [s]; up to two sampling periods too short
+    height: float  # rise of the centre of mass after take-off, from the flight time [m]
+    takeoff_speed: float  # from the impulse [m/s]; nan where no rest came before
+    impulse_height: float  # from that speed [m]
+    peak_force: float  # before take-off [N]
+    landing_force: float  # largest within half a second after landing [N]
 
 
 @dataclass(frozen=True)
 class JumpRecord:
-    """A record of jumps.
+    """A record of jumps."""
 
-    Attributes:
-        time: [s]
-        force: Vertical, on the person [N].
-        weight: Weight of the person [N].
-        weighed: How it was found.
-        jumps: In order.
-    """
-
-    time: np.ndarray
-    force: np.ndarray
-    weight: float
-    weighed: str
-    jumps: tuple[Jump, ...]
+    time: np.ndarray  # [s]
+    force: np.ndarray  # vertical, on the person [N]
+    weight: float  # weight of the person [N]
+    weighed: str  # how it was found
+    jumps: tuple[Jump, ...]  # in order
 
 
 def read_vertical_force(

@@ -53,19 +53,13 @@ class Output:
 
 @dataclass
 class Answer:
-    """What a command found.
+    """What a command found."""
 
-    Attributes:
-        data: Plain data, for `--json`.
-        show: Prints it for people.
-        write: Writes it, with figures and a page, if there is a directory; returns the page.
-        failure: Why the command failed nevertheless; it then ends with status 1.
-    """
-
-    data: dict[str, Any]
-    show: Callable[[], None]
+    data: dict[str, Any]  # plain data, for `--json`
+    show: Callable[[], None]  # prints it for people
+    # writes it, with figures and a page, if there is a directory; returns the page
     write: Callable[[OutputDirectory], Path | None] | None = None
-    failure: str = ""
+    failure: str = ""  # why the command failed nevertheless; it then ends with status 1
 
 
 class CommandError(RunError):

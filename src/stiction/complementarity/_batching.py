@@ -26,10 +26,6 @@ def in_parts_on_cpu(function: Callable, lanes: int = 1) -> Callable:
     Under a plain `vmap` every lane works until the slowest is done, and all data pass through
     memory at every step. A GPU wants it so; on a CPU a lane should stop when it has its answer, and
     work in the cache.
-
-    Args:
-        function: Of arrays, to arrays.
-        lanes: How many lanes go together, about.
     """
     mapped = jax.custom_batching.custom_vmap(function)
 

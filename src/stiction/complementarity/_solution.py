@@ -26,21 +26,16 @@ class SOLVE_RESULTS(eqx.Enumeration):
 
 
 class Solution(eqx.Module):
-    """The outcome of one solve, good or bad.
+    """The outcome of one solve, good or bad."""
 
-    Attributes:
-        value: The unknown: `z` of a linear complementarity problem, the impulses of a cone problem.
-        result: How the solve ended, one of `SOLVE_RESULTS`.
-        residual: How far `value` is from solving the problem, in the units of the problem's
-            vector (see `lcp_residual` and `cone_residual`). Always computed from the original
-            data, never from a solver's own books.
-        iterations: Pivots, sweeps or linear solves that were used.
-    """
-
+    # the unknown: `z` of a linear complementarity problem, the impulses of a cone problem
     value: Float[Array, " n"]
-    result: SOLVE_RESULTS
+    result: SOLVE_RESULTS  # how the solve ended, one of `SOLVE_RESULTS`
+    # how far `value` is from solving the problem, in the units of the problem's vector (see
+    # `lcp_residual` and `cone_residual`). Always computed from the original data, never from a
+    # solver's own books.
     residual: Scalar
-    iterations: Int[Array, ""]
+    iterations: Int[Array, ""]  # pivots, sweeps or linear solves that were used
 
 
 def raise_unless_solved(solution: Solution, solved: Array) -> None:

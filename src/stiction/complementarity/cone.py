@@ -84,8 +84,9 @@ def solve_cone(
         b: Velocities without contact impulses [m/s].
         mu: Friction coefficients ≥ 0, one a contact [-].
         method: `"newton"` or `"admm"`.
-        tolerance: Solved when the residual is at most this share of max |b|. None, with `"admm"`,
-            makes exactly `max_iterations` steps; the residual is then only reported.
+        tolerance: Solved when the residual is at most this share of the largest entry of b, or of
+            what the preload adds to it. None, with `"admm"`, makes exactly `max_iterations` steps;
+            the residual is then only reported.
         max_iterations: Newton steps from each start, or steps of `"admm"`.
         guess: Impulses to start from, such as the last time step's [N·s].
         preload: Normal impulses π that act in any case; u_n is then complementary to γ_n - π and
@@ -156,10 +157,12 @@ def _solve(
         x, iterations = admm(unit, x, None if fixed else bound / 10, most)
         stop = SOLVE_RESULTS.max_iterations_reached
 
-    gamma = unit.impulse(x) + _normal(frozen[3], b.shape[0])
+    loaded = _normal(frozen[3], b.shape[0])
+    gamma = unit.impulse(x) + loaded
     residual = cone_residual(*frozen[:3], gamma, frozen[3])
     finite = jnp.all(jnp.isfinite(frozen[0])) & jnp.all(jnp.isfinite(frozen[1]))
-    solved = finite & ((residual <= bound * jnp.max(jnp.abs(frozen[1]))) | (fixed is not None))
+    scale = jnp.maximum(jnp.max(jnp.abs(frozen[1])), jnp.max(jnp.abs(frozen[0] @ loaded)))
+    solved = finite & ((residual <= bound * scale) | (fixed is not None))
     result = SOLVE_RESULTS.where(solved, SOLVE_RESULTS.successful, stop)
     result = SOLVE_RESULTS.where(finite, result, SOLVE_RESULTS.nonfinite)
     value = _implicit(W, b, mu, preload, gamma)

@@ -226,10 +226,10 @@ def unit_problem(
     flat = factors.reshape(-1)
     b = (b * flat).reshape(-1, dim)
     W = flat[:, None] * W * flat[None, :]
-    size = jnp.max(jnp.abs(b))
+    # x_n counts from the preload: its share of the velocity joins b'. Where compression has stopped
+    # everything, b is mere rounding, and the preload alone says how large the problem is.
+    loaded = preload / root
+    pushed = (W.reshape(-1, mu.shape[0], dim)[:, :, -1] @ loaded).reshape(b.shape)
+    size = jnp.maximum(jnp.max(jnp.abs(b)), jnp.max(jnp.abs(pushed)))
     size = jnp.where(size > 0, size, 1)
-    # x_n counts from the preload: its share of the velocity joins b'.
-    loaded = preload / (root * size)
-    columns = W.reshape(-1, mu.shape[0], dim)[:, :, -1]
-    b = b / size + (columns @ loaded).reshape(b.shape)
-    return UnitProblem(W, b, loaded, factors, size)
+    return UnitProblem(W, (b + pushed) / size, loaded / size, factors, size)

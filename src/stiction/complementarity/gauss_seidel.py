@@ -22,15 +22,6 @@ def projected_gauss_seidel(
     Converges for symmetric positive definite M and for H-matrices with a positive diagonal. Rows
     without a positive diagonal, such as the slack rows of friction problems, are passed over: such
     problems are not for this method, and the residual says so.
-
-    Args:
-        M, q: The problem.
-        z: Where to start.
-        target: Stop when max |min(z, w)| in units of q is at most this.
-        max_sweeps: Stop after so many passes over the rows.
-
-    Returns:
-        z, the number of sweeps, and whether they were used up.
     """
     n = q.shape[0]
     diagonal = jnp.diagonal(M)

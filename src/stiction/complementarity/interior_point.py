@@ -24,20 +24,9 @@ def interior_point(
 
     One linear system $(M + Z^{-1} W)\,\delta z = r$ a step, solved for two right-hand sides.
     Converges for every positive semidefinite M (symmetric or not) whose problem has a solution.
-
-    Args:
-        M, q: The problem.
-        z: Not used: interior points do not start well from a boundary.
-        target: Stop when max |min(z, w)| in units of q is at most this.
-        max_steps: Stop after so many linear systems.
-
-    Returns:
-        z, the number of steps, and whether they were used up.
+    Interior points do not start well from a boundary: z is not used.
     """
     del z
-    scale = jnp.where(jnp.max(jnp.abs(M)) > 0, jnp.max(jnp.abs(M)), 1)
-    size = jnp.max(jnp.abs(q), initial=1e-30)
-    M, q, target = M / scale, q / size, target / size
 
     def step(carry: _Carry) -> _Carry:
         z, w, steps, _, _ = carry
@@ -70,7 +59,7 @@ def interior_point(
     big = jnp.array(jnp.inf, q.dtype)
     start = (one, one, jnp.zeros((), jnp.int32), big, jnp.ones((), q.dtype))
     z, _, steps, _, _ = lax.while_loop(unfinished, step, start)
-    return z * (size / scale), steps, steps >= max_steps
+    return z, steps, steps >= max_steps
 
 
 def _to_boundary(x: Float[Array, " n"], dx: Float[Array, " n"]) -> Scalar:

@@ -160,15 +160,29 @@ def _by_lemke(
     return z, pivots, SOLVE_RESULTS.where(status == RAY, SOLVE_RESULTS.ray_termination, stop)
 
 
-def _iterative(solver: Callable[..., tuple[_Vector, _Count, Bool[Array, ""]]]) -> _Run:
+def _iterative(
+    solver: Callable[..., tuple[_Vector, _Count, Bool[Array, ""]]], *, scaled: bool = True
+) -> _Run:
+    """A solver that improves z until max |min(z, w)| is at most the target.
+
+    It takes M, q, the start, the target and the most iterations, and gives z, the iterations, and
+    whether they were used up. Where it is `scaled` no entry of its problem is larger than 1.
+    """
+
     def run(
         M: _Matrix, q: _Vector, start: _Vector, target: Scalar, max_iterations: _Count
     ) -> tuple[_Vector, _Count, SOLVE_RESULTS]:
+        unit = 1.0
+        if scaled:
+            scale = jnp.where(jnp.max(jnp.abs(M)) > 0, jnp.max(jnp.abs(M)), 1)
+            size = jnp.max(jnp.abs(q), initial=1e-30)
+            unit = size / scale
+            M, q, target, start = M / scale, q / size, target / size, start * (scale / size)
         z, iterations, exhausted = solver(M, q, start, target, max_iterations)
         stop = SOLVE_RESULTS.where(
             exhausted, SOLVE_RESULTS.max_iterations_reached, SOLVE_RESULTS.stalled
         )
-        return z, iterations, stop
+        return z * unit, iterations, stop
 
     return run
 
@@ -189,7 +203,7 @@ _METHODS = {
     "lemke": (_by_lemke, lambda n: 100 * (n + 10), _in_cache),
     "newton": (_iterative(fischer_burmeister_newton), lambda n: 100, _one),
     "interior": (_iterative(interior_point), lambda n: 100, _one),
-    "pgs": (_iterative(projected_gauss_seidel), lambda n: 10_000, _in_cache),
+    "pgs": (_iterative(projected_gauss_seidel, scaled=False), lambda n: 10_000, _in_cache),
 }
 
 

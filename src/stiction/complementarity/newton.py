@@ -26,20 +26,7 @@ def fischer_burmeister_newton(
     regularization goes to zero with the residual, so that convergence near a regular solution is
     quadratic. Every stationary point is a solution when M is a P0-matrix; elsewhere the method may
     stall, and says so.
-
-    Args:
-        M, q: The problem.
-        z: Where to start.
-        target: Stop when max |min(z, w)| in units of q is at most this.
-        max_steps: Stop after so many linear systems.
-
-    Returns:
-        z, the number of steps, and whether they were used up.
     """
-    scale = jnp.where(jnp.max(jnp.abs(M)) > 0, jnp.max(jnp.abs(M)), 1)
-    size = jnp.max(jnp.abs(q), initial=1e-30)
-    M, q, target = M / scale, q / size, target / size
-    z = z * (scale / size)
     lengths = 0.5 ** jnp.arange(BACKTRACKS, dtype=q.dtype)
     identity = jnp.eye(q.shape[0], dtype=q.dtype)
 
@@ -74,7 +61,7 @@ def fischer_burmeister_newton(
     big = jnp.array(jnp.inf, q.dtype)
     start = (z, jnp.zeros((), jnp.int32), big, jnp.array(False))
     z, steps, _, _ = lax.while_loop(unfinished, step, start)
-    return jnp.maximum(z, 0) * (size / scale), steps, steps >= max_steps
+    return jnp.maximum(z, 0), steps, steps >= max_steps
 
 
 def _fischer_burmeister(a: Float[Array, " n"], b: Float[Array, " n"]) -> Float[Array, " n"]:

@@ -29,13 +29,9 @@ _SMOOTH = 0.03  # [s]: over which forces that a motion needs are averaged; landi
 
 
 class Reference(eqx.Module):
-    """A motion of hinges and slides: cubic splines in time, held before and after.
+    """A motion of hinges and slides: cubic splines in time, held before and after."""
 
-    Attributes:
-        curve: Of every hinge and slide, in the order of the mechanism.
-    """
-
-    curve: diffrax.CubicInterpolation
+    curve: diffrax.CubicInterpolation  # of every hinge and slide, in the order of the mechanism
 
     def __call__(self, t: Scalar) -> tuple[Float[Array, "n"], Float[Array, "n"], Float[Array, "n"]]:
         """Position, velocity and acceleration at t [s]."""
@@ -59,14 +55,10 @@ class WayPoint(NamedTuple):
 
 
 class Way(eqx.Module):
-    """A motion of the whole body: splines of all coordinates, and of what follows from them.
+    """A motion of the whole body: splines of all coordinates, and of what follows from them."""
 
-    Attributes:
-        coordinates: q.
-        places: Points and gaps of contacts, centre of mass, point of pressure.
-    """
-
-    coordinates: diffrax.CubicInterpolation
+    coordinates: diffrax.CubicInterpolation  # q
+    # points and gaps of contacts, centre of mass, point of pressure
     places: diffrax.CubicInterpolation
 
     def at(self, mechanism: Mechanism, t: Scalar) -> WayPoint:

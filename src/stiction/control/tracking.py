@@ -100,28 +100,17 @@ class _Body(NamedTuple):
 
 
 class TrackingControl(eqx.Module):
-    """Joints follow a reference; see the head of this file.
+    """Joints follow a reference; see the head of this file."""
 
-    Attributes:
-        mechanism: What moves.
-        contacts: What may touch; None in free motion.
-        mu: Friction that the control counts on, of each contact.
-        reference: Where hinges and slides should be, or the whole body.
-        frequency: ω [rad/s].
-        damping: ζ; 1 for an error that dies without swinging.
-        balance: ω_b of the centre of mass over the feet [rad/s]; 0 for none.
-        free: Freedoms without an actuator.
-        platform: The body that carries, if it is one of its own.
-    """
-
-    mechanism: Mechanism
-    contacts: Contacts | None
-    mu: Float[Array, "n"]
-    reference: Reference | Way
-    frequency: Scalar
-    damping: Scalar
-    balance: Scalar
-    free: tuple[int, ...] = eqx.field(init=False, static=True)
+    mechanism: Mechanism  # what moves
+    contacts: Contacts | None  # what may touch; None in free motion
+    mu: Float[Array, "n"]  # friction that the control counts on, of each contact
+    reference: Reference | Way  # where hinges and slides should be, or the whole body
+    frequency: Scalar  # ω [rad/s]
+    damping: Scalar  # ζ; 1 for an error that dies without swinging
+    balance: Scalar  # ω_b of the centre of mass over the feet [rad/s]; 0 for none
+    free: tuple[int, ...] = eqx.field(init=False, static=True)  # freedoms without an actuator
+    # the body that carries, if it is one of its own
     platform: tuple[int, ...] = eqx.field(init=False, static=True)
 
     def __post_init__(self):
@@ -135,8 +124,7 @@ class TrackingControl(eqx.Module):
         del modes
         a = self.mechanism.actuators
         effort = a.moment @ self.joint_forces(t, q, v) / jnp.sum(a.moment**2, axis=1)
-        bias = a.bias[:, 0] + a.bias[:, 1] * (a.length_of_q @ q) + a.bias[:, 2] * (a.moment @ v)
-        return (effort - bias) / a.gain
+        return (effort - a.offset(q, v)) / a.gain
 
     def wanted(
         self, t: Scalar, q: Float[Array, "nq"], v: Float[Array, "nv"]

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from stiction._base.described import Described
 from stiction.engines.forces import OPEN
 from stiction.engines.places import center_and_momentum, places_along
 from stiction.engines.result import Trajectory
@@ -27,32 +28,21 @@ PHASES = ("approach", "impact", "contact")
 
 @dataclass(frozen=True)
 class Reactions:
-    """Of every body that touches the ground.
+    """Of every body that touches the ground."""
 
-    Attributes:
-        bodies: Their names.
-        time: Of each sample [s].
-        force: Without impacts, in world axes [N]. Shape (n, n_bodies, 3).
-        mean: Over `WINDOW` around each sample, impacts included [N]. Shape (n, n_bodies, 3).
-        phase: `APPROACH`, `IMPACT` (one falls between this sample and the next) or `CONTACT`. Shape
-            (n, n_bodies).
-        impact_time: Of each impact [s].
-        impulse: Of each impact [N·s]. Shape (n_impacts, n_bodies, 3).
-        center: Centre of mass [m]. Shape (n, 3).
-        momentum: Of everything [N·s]. Shape (n, 3).
-        weight: As a force [N]. Shape (3,).
-    """
-
-    bodies: tuple[str, ...]
-    time: np.ndarray
-    force: np.ndarray
+    bodies: tuple[str, ...]  # their names
+    time: np.ndarray  # of each sample [s]
+    force: np.ndarray  # without impacts, in world axes [N]. Shape (n, n_bodies, 3).
+    # over `WINDOW` around each sample, impacts included [N]. Shape (n, n_bodies, 3).
     mean: np.ndarray
+    # `APPROACH`, `IMPACT` (one falls between this sample and the next) or `CONTACT`. Shape (n,
+    # n_bodies).
     phase: np.ndarray
-    impact_time: np.ndarray
-    impulse: np.ndarray
-    center: np.ndarray
-    momentum: np.ndarray
-    weight: np.ndarray
+    impact_time: np.ndarray  # of each impact [s]
+    impulse: np.ndarray  # of each impact [N·s]. Shape (n_impacts, n_bodies, 3).
+    center: np.ndarray  # centre of mass [m]. Shape (n, 3).
+    momentum: np.ndarray  # of everything [N·s]. Shape (n, 3).
+    weight: np.ndarray  # as a force [N]. Shape (3,).
 
     @property
     def up(self) -> np.ndarray:
@@ -109,19 +99,25 @@ class Reactions:
             },
         }
 
-    def variables(self) -> dict[str, Any]:
-        """As variables of a run's dataset."""
+    def add_to(self, dataset: Described) -> Described:
+        """A run's dataset with the reactions."""
         dims = ("time", "supported_body")
         flags = {"flag_values": [0, 1, 2], "flag_meanings": " ".join(PHASES)}
         what = {"long_name": "force of the ground, without impacts", "units": "N"}
         mean = {"long_name": f"force of the ground, mean over {WINDOW:g} s with impacts"}
-        return {
-            "supported_body": list(self.bodies),
-            "axis": ["x", "y", "z"],
+        names = {
+            "supported_body": ("supported_body", list(self.bodies)),
+            "axis": ("axis", ["x", "y", "z"]),
+        }
+        found = {
             "phase": (dims, self.phase.astype(np.int8), {"long_name": "phase of contact", **flags}),
             "reaction": ((*dims, "axis"), self.force, what),
             "reaction_mean": ((*dims, "axis"), self.mean, {**mean, "units": "N"}),
         }
+        return dataset._replace(
+            variables={**dataset.variables, **found},
+            coordinates={**dataset.coordinates, **names},
+        )
 
 
 def reactions_of(run: Trajectory) -> Reactions | None:

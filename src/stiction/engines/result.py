@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from stiction._base.arrays import Array, ArrayLike, Float, Int, is_traced
+from stiction._base.described import Described
 from stiction._base.errors import InputError, RunError
 from stiction.engines.contact_places import ContactPlaces as ContactPlaces
 from stiction.mechanism import BALL, FREE, HINGE, Mechanism
@@ -79,23 +80,16 @@ class Origin:
 
     Two are equal if everything in them is the same object, arrays included. Arrays that JAX is
     tracing are left out (None).
-
-    Attributes:
-        mechanism: What moved.
-        contacts: What might touch; None in free motion.
-        law: What contacts did.
-        control: What the actuators were told.
-        scene: The scene that was run, if it was one.
-        notes: What more is known about events, by their index, if somebody asks.
-        penetrations: Where bodies went through each other, if that was looked for.
     """
 
-    mechanism: Mechanism
-    contacts: Contacts | WorldContacts | None = None
-    law: Any = None
-    control: Any = None
-    scene: Any = None
+    mechanism: Mechanism  # what moved
+    contacts: Contacts | WorldContacts | None = None  # what might touch; None in free motion
+    law: Any = None  # what contacts did
+    control: Any = None  # what the actuators were told
+    scene: Any = None  # the scene that was run, if it was one
+    # what more is known about events, by their index, if somebody asks
     notes: Callable[[], dict[int, str]] | None = None
+    # where bodies went through each other, if that was looked for
     penetrations: tuple[Penetration, ...] = ()
 
     def known(self) -> "Origin":
@@ -268,16 +262,18 @@ class Trajectory(eqx.Module):
 
     def to_dataset(self) -> "xr.Dataset":
         """The trajectory as an xarray dataset with names and units."""
-        return _dataset(self)
+        return self.described().to_xarray()
+
+    def described(self) -> Described:
+        """The trajectory with names and units, before it is a dataset or a file."""
+        return _described(self)
 
     def save(self, path: str | Path) -> None:
         """Write the dataset into a NetCDF file."""
-        self.to_dataset().to_netcdf(path, engine="h5netcdf")
+        Path(path).write_bytes(self.described().to_netcdf())
 
 
-def _dataset(trajectory: Trajectory) -> "xr.Dataset":
-    import xarray as xr
-
+def _described(trajectory: Trajectory) -> Described:
     import stiction
 
     mechanism, contacts = trajectory.mechanism, trajectory.contact_names
@@ -364,7 +360,7 @@ def _dataset(trajectory: Trajectory) -> "xr.Dataset":
         "result": str(np.unique(np.asarray(trajectory.result._value)).tolist()),
         "steps": np.asarray(trajectory.steps),
     }
-    return xr.Dataset(variables, coordinates, attributes)
+    return Described(variables, coordinates, attributes)
 
 
 def _units(mechanism: Mechanism, *, speeds: bool) -> list[str]:

@@ -13,8 +13,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from stiction._base.errors import InputError
+from stiction.identify.contact.geometry import skew
 from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.recording import Recording
+from stiction.tables import interpolate
 from stiction.tables.units import SI
 
 _BETTER = 0.5  # of the misfit as read: less, and the suspicion explains the log
@@ -204,9 +206,6 @@ def _wound(R: np.ndarray) -> Iterator[np.ndarray]:
 
 def _missing_arm(f: np.ndarray, m: np.ndarray, r: Recording) -> np.ndarray:
     """δ that makes moments those of forces acting at the body: m ≈ (p - δ) × f, in the mean."""
-    p = np.stack([np.interp(r.wrench_time, r.pose_time, c) for c in r.position.T], axis=1)
-    A = np.zeros((len(f), 3, 3))  # δ ↦ -δ × f = f × δ
-    A[:, 0, 1], A[:, 0, 2], A[:, 1, 2] = -f[:, 2], f[:, 1], -f[:, 0]
-    A -= np.swapaxes(A, 1, 2)
-    rest = (m - np.cross(p, f)).reshape(-1)
-    return np.linalg.lstsq(A.reshape(-1, 3), rest, rcond=None)[0]
+    p = interpolate(r.wrench_time, r.pose_time, r.position)
+    rest = (m - np.cross(p, f)).reshape(-1)  # -δ × f = f × δ
+    return np.linalg.lstsq(skew(f).reshape(-1, 3), rest, rcond=None)[0]

@@ -9,6 +9,7 @@ from stiction._base.errors import InputError
 from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.path.noise import Noise, white_noise
 from stiction.identify.recording import Recording
+from stiction.tables import intervals
 
 _SLOWEST = 0.5  # s between samples: beyond this the times are in another unit
 _FASTEST = 1e-6
@@ -89,11 +90,8 @@ def _clipped(values: np.ndarray) -> int | None:
         at = values == extreme
         if np.all(np.abs(values[at]) < 1e-3 * span):
             continue  # rests at zero
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], at.astype(int), [0]])))
-        starts, ends = edges[::2], edges[1::2]
-        long = np.flatnonzero(ends - starts >= _CLIPPED)
-        if len(long):
-            return int(starts[long[0]])
+        if long := [first for first, after in intervals(at) if after - first >= _CLIPPED]:
+            return long[0]
     return None
 
 
@@ -204,8 +202,7 @@ def _plateau(values: np.ndarray, noise: float) -> np.ndarray:
         if level < 10 * noise:
             continue
         near = np.abs(x - level) < noise
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], near.astype(int), [0]])))
-        runs = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= _FLAT]
+        runs = [(a, b) for a, b in intervals(near) if b - a >= _FLAT]
         by_chance = _FALSE_ALARMS / (2 * len(_CHANNELS) * max(len(runs), 1))
         for a, b in runs:
             # Chosen for being near the level, they scatter by no more than an even spread there.

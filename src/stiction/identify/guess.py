@@ -16,12 +16,13 @@ def guess_setup(log: Path, columns: Sequence[str]) -> str:
     A wrench beside a pose makes a contact test; positions and torques (or currents) of joints make
     a robot; poses alone make rollouts.
     """
-    position = _triple(
+    position = _vector(
         columns, ("", "p", "p_", "pos", "pos_", "position_", "position.", "tx ty tz")
     )
-    quaternion = _quadruple(columns)
-    force = _triple(columns, ("f", "f_", "force", "force_", "force."))
-    moment = _triple(columns, ("m", "m_", "t", "moment_", "moment.", "torque_", "torque.", "tau_"))
+    turns = ("q", "q_", "quat", "quat_", "r", "orientation.", "rotation.")
+    quaternion = _vector(columns, turns, "wxyz")
+    force = _vector(columns, ("f", "f_", "force", "force_", "force."))
+    moment = _vector(columns, ("m", "m_", "t", "moment_", "moment.", "torque_", "torque.", "tau_"))
     joints = _numbered(columns, r"(q|pos|position|joint_?pos(ition)?|angle)_?")
     torques = _numbered(columns, r"(tau|u|i|cur(rent)?|eff(ort)?|torque)_?")
     time = _first(columns, _TIME) or "time"
@@ -91,19 +92,11 @@ def _first(columns: Iterable[str], pattern: str) -> str | None:
     return next((c for c in columns if re.fullmatch(pattern, _plain(c))), None)
 
 
-def _triple(columns: Sequence[str], prefixes: Iterable[str]) -> list[str] | None:
+def _vector(columns: Sequence[str], prefixes: Iterable[str], axes: str = "xyz") -> list[str] | None:
+    """The columns of the first prefix that stands before every axis."""
     by_name = {_plain(c): c for c in columns}
     for prefix in prefixes:
-        names = [prefix + axis for axis in "xyz"]
-        if all(n in by_name for n in names):
-            return [by_name[n] for n in names]
-    return None
-
-
-def _quadruple(columns: Sequence[str]) -> list[str] | None:
-    by_name = {_plain(c): c for c in columns}
-    for prefix in ("q", "q_", "quat", "quat_", "r", "orientation.", "rotation."):
-        names = [prefix + axis for axis in "wxyz"]
+        names = [prefix + axis for axis in axes]
         if all(n in by_name for n in names):
             return [by_name[n] for n in names]
     return None

@@ -15,34 +15,19 @@ from stiction.tables import Table, read_table
 
 @dataclass(frozen=True)
 class Recording:
-    """One test.
+    """One test."""
 
-    Attributes:
-        name: For messages and tables.
-        pose_time: [s], rising.
-        position: Of the body's origin, world axes [m].
-        rotation: Body to world.
-        wrench_time: [s], rising, on the pose's clock.
-        wrench: Of the contacts on the moving body, force [N] first, in the axes of the setup.
-        twist: Velocity and angular velocity, world axes, where measured.
-        acceleration: Linear and angular, world axes, where measured.
-    """
-
-    name: str
-    pose_time: Float[np.ndarray, " n"]
-    position: Float[np.ndarray, "n 3"]
-    rotation: Float[np.ndarray, "n 3 3"]
-    wrench_time: Float[np.ndarray, " m"]
+    name: str  # for messages and tables
+    pose_time: Float[np.ndarray, " n"]  # [s], rising
+    position: Float[np.ndarray, "n 3"]  # of the body's origin, world axes [m]
+    rotation: Float[np.ndarray, "n 3 3"]  # body to world
+    wrench_time: Float[np.ndarray, " m"]  # [s], rising, on the pose's clock
+    # of the contacts on the moving body, force [N] first, in the axes of the setup
     wrench: Float[np.ndarray, "m 6"]
+    # velocity and angular velocity, world axes, where measured
     twist: Float[np.ndarray, "n 6"] | None = None
+    # linear and angular, world axes, where measured
     acceleration: Float[np.ndarray, "n 6"] | None = None
-
-
-def interpolate(
-    time: Float[np.ndarray, " k"], at: Float[np.ndarray, " n"], values: Float[np.ndarray, "n c"]
-) -> Float[np.ndarray, "k c"]:
-    """Columns linearly between their samples."""
-    return np.stack([np.interp(time, at, column) for column in values.T], axis=1)
 
 
 def read_recording(log: str | Path, setup: ContactSetup) -> Recording:

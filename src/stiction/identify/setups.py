@@ -63,25 +63,19 @@ def _tables_of_directory(logs: Logs, setup: ImpactSetup) -> dict[str, Table]:
 
 
 class Kind(NamedTuple):
-    """A kind of setup.
+    """A kind of setup."""
 
-    Attributes:
-        setup: Its fields.
-        read: From logs on disk and a setup to what `identify` takes.
-        identify: From that and the setup to an `Identification`.
-        export: From an `Identification` to an engine's words, where there are any.
-        validate: From other data, the setup, its folder and an `Identification` to how well those
-            data are foretold, where there is such a thing.
-        laws: From data, the setup, its folder and who is told to laws ranked by what they foretell.
-        has_folder: Whether `identify` also takes the setup's folder and says what it does.
-    """
-
-    setup: type[Setup]
-    read: Callable[[Logs, Any], Any]
-    identify: Callable[..., Identification]
+    setup: type[Setup]  # its fields
+    read: Callable[[Logs, Any], Any]  # from logs on disk and a setup to what `identify` takes
+    identify: Callable[..., Identification]  # from that and the setup to an `Identification`
+    # from an `Identification` to an engine's words, where there are any
     export: Callable[..., Export] | None = None
+    # from other data, the setup, its folder and an `Identification` to how well those data are
+    # foretold, where there is such a thing
     validate: Callable[..., dict[str, float]] | None = None
+    # from data, the setup, its folder and who is told to laws ranked by what they foretell
     laws: Callable[..., Ranking] | None = None
+    # whether `identify` also takes the setup's folder and says what it does
     has_folder: bool = False
 
 
@@ -192,19 +186,13 @@ def check_laws(setup: Setup) -> None:
 
 
 class Validation(NamedTuple):
-    """What other records say of fitted numbers.
+    """What other records say of fitted numbers."""
 
-    Attributes:
-        foretold: Errors of predictions of the other records, by name.
-        refitted: Parameters of the other records alone.
-        apart: Difference of the two fits, in standard errors of both together, by parameter.
-        warnings: Plain sentences.
-    """
-
-    foretold: dict[str, float]
-    refitted: dict[str, Parameter]
+    foretold: dict[str, float]  # errors of predictions of the other records, by name
+    refitted: dict[str, Parameter]  # parameters of the other records alone
+    # difference of the two fits, in standard errors of both together, by parameter
     apart: dict[str, float]
-    warnings: list[str]
+    warnings: list[str]  # plain sentences
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""

@@ -10,25 +10,18 @@ from stiction.impacts.simultaneous import solve_impact
 
 @dataclass(frozen=True)
 class FrictionComparison:
-    """The same impact with the document's square, with pyramids and with the exact cone (last).
+    """The same impact with the document's square, with pyramids and with the exact cone (last)."""
 
-    Attributes:
-        shapes: Names, the exact cone last; everything else has one entry for each.
-        impulses: (n_shapes, n_contacts, dim) [N·s].
-        velocities: After the impact, (n_shapes, n_contacts, dim) [m/s].
-        impulse_difference: Largest |γ - γ_cone| over contacts, a share of the largest |γ_cone|.
-        velocity_difference: Largest |u - u_cone| over contacts, a share of the largest |u| before.
-        friction_used: Largest |γ_t| / (μ γ_n): 1 for a sliding cone, up to √2 for the square.
-        energy_change: Kinetic energy gained, ½ γ·(u⁺ + u⁻) [J]; never positive at e = 0.
-    """
-
-    shapes: tuple[str, ...]
-    impulses: np.ndarray
-    velocities: np.ndarray
+    shapes: tuple[str, ...]  # names, the exact cone last; everything else has one entry for each
+    impulses: np.ndarray  # (n_shapes, n_contacts, dim) [N·s]
+    velocities: np.ndarray  # after the impact, (n_shapes, n_contacts, dim) [m/s]
+    # largest |γ - γ_cone| over contacts, a share of the largest |γ_cone|
     impulse_difference: np.ndarray
+    # largest |u - u_cone| over contacts, a share of the largest |u| before
     velocity_difference: np.ndarray
+    # largest |γ_t| / (μ γ_n): 1 for a sliding cone, up to √2 for the square
     friction_used: np.ndarray
-    energy_change: np.ndarray
+    energy_change: np.ndarray  # kinetic energy gained, ½ γ·(u⁺ + u⁻) [J]; never positive at e = 0
 
     def rows(self) -> list[dict[str, float | str]]:
         """One row a shape, for a table or a JSON object."""

@@ -28,12 +28,8 @@ def least_slip(
 ) -> Float[Array, "s"]:
     """Tangential impulses with the least weighted slip.
 
-    Args:
-        maps: The impact.
-        mu: Coefficients of friction.
-        weight: How much the slip of each contact counts.
-        energy_room: The largest T⁺ - T⁻ allowed [J]; None for no bound.
-        start: Impulses strictly inside the cones, and within the energy.
+    `energy_room` is the largest T⁺ - T⁻ allowed [J], None for no bound; `start` lies strictly
+    inside.
     """
     n, s = maps.B.shape
     k = s // n

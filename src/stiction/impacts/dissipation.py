@@ -87,10 +87,7 @@ def _slide(
 ) -> tuple[Float[Array, "n dim"], Float[Array, "n k"], Bool[Array, ""]]:
     """Impulses, slip afterwards, and whether the bounds could be kept, if not all contacts stick.
 
-    Args:
-        problem: The impact.
-        mu_min: μ_min of each contact.
-        room: The largest T⁺ - T⁻ allowed [J]; None for no bound.
+    `room` is the largest T⁺ - T⁻ allowed [J]; None for no bound.
     """
     n, dim = problem.velocity.shape
     maps = tangential_problem(problem)

@@ -19,44 +19,27 @@ from stiction.interop.mujoco_pair import linear_to_mujoco, needed_impratio, writ
 
 @dataclass(frozen=True)
 class EngineContact:
-    """The contact with one surface as engines have it.
+    """The contact with one surface as engines have it."""
 
-    Attributes:
-        linear: k [N/m] and c [N·s/m] of the best linear spring and damper.
-        hunt_crossley: k [N/m] and d [s/m] of the best Hunt-Crossley law with n = 1.
-        mu: Kinetic friction.
-        mu_static: Static friction; the kinetic one where it was not identified.
-        speed: The fastest approach in the log [m/s].
-        slip: The fastest slip [m/s].
-        load: The normal force, root mean square [N].
-        mass: Of the body in the engine [kg].
-    """
-
-    linear: tuple[float, float]
+    linear: tuple[float, float]  # k [N/m] and c [N·s/m] of the best linear spring and damper
+    # k [N/m] and d [s/m] of the best Hunt-Crossley law with n = 1
     hunt_crossley: tuple[float, float]
-    mu: float
-    mu_static: float
-    speed: float
-    slip: float
-    load: float
-    mass: float
+    mu: float  # kinetic friction
+    mu_static: float  # static friction; the kinetic one where it was not identified
+    speed: float  # the fastest approach in the log [m/s]
+    slip: float  # the fastest slip [m/s]
+    load: float  # the normal force, root mean square [N]
+    mass: float  # of the body in the engine [kg]
 
 
 @dataclass(frozen=True)
 class ExportedSurface:
-    """One surface in an engine's words.
+    """One surface in an engine's words."""
 
-    Attributes:
-        parameters: By the engine's own names.
-        limits: What the engine cannot express, plainly.
-        snippet: To paste.
-        law: What the engine then has: `k`, `c` or `alpha`, and `mu`.
-    """
-
-    parameters: dict[str, Any]
-    limits: tuple[str, ...]
-    snippet: str
-    law: dict[str, float]
+    parameters: dict[str, Any]  # by the engine's own names
+    limits: tuple[str, ...]  # what the engine cannot express, plainly
+    snippet: str  # to paste
+    law: dict[str, float]  # what the engine then has: `k`, `c` or `alpha`, and `mu`
 
 
 def _compliant(contact: EngineContact) -> CompliantContact:

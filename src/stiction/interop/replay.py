@@ -14,40 +14,27 @@ POINT = 1e-9  # m: radius of a corner in an engine that knows no points
 
 @dataclass(frozen=True)
 class ReplayPiece:
-    """What of the body an engine collides: a ball, or a cylinder.
+    """What of the body an engine collides: a ball, or a cylinder."""
 
-    Attributes:
-        plates: Numbers of the plates that it may meet.
-        center: In the body's frame [m].
-        radius: [m]; `POINT` for a corner.
-        half_length: Of a cylinder [m]; None for a ball.
-        axes: Of a cylinder: columns are its axes, the third along it.
-    """
-
-    plates: tuple[int, ...]
-    center: Float[np.ndarray, "3"]
-    radius: float
-    half_length: float | None = None
+    plates: tuple[int, ...]  # numbers of the plates that it may meet
+    center: Float[np.ndarray, "3"]  # in the body's frame [m]
+    radius: float  # [m]; `POINT` for a corner
+    half_length: float | None = None  # of a cylinder [m]; None for a ball
+    # of a cylinder: columns are its axes, the third along it
     axes: Float[np.ndarray, "3 3"] | None = None
 
 
 @dataclass(frozen=True)
 class ReplayPlate:
-    """A flat plate fixed in the world.
+    """A flat plate fixed in the world."""
 
-    Attributes:
-        origin: The middle of its surface [m].
-        axes: Columns are two directions in the plate and its normal, which points out of it.
-        half_size: Half its extent along the first two axes [m]; infinite where it does not end.
-        ends: Whether something passes beyond its edge, behind its surface.
-        parameters: Of a contact with it, by the engine's names.
-    """
-
-    origin: Float[np.ndarray, "3"]
+    origin: Float[np.ndarray, "3"]  # the middle of its surface [m]
+    # columns are two directions in the plate and its normal, which points out of it
     axes: Float[np.ndarray, "3 3"]
+    # half its extent along the first two axes [m]; infinite where it does not end
     half_size: Float[np.ndarray, "2"]
-    ends: bool
-    parameters: Mapping[str, Any]
+    ends: bool  # whether something passes beyond its edge, behind its surface
+    parameters: Mapping[str, Any]  # of a contact with it, by the engine's names
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ def wrenches_in_mujoco(scene: ReplayScene, motion: ReplayMotion) -> Float[np.nda
     model, R = _model(scene), motion.rotation
     spin = np.einsum("nji,nj->ni", R, motion.angular_velocity)  # in the body's axes
     states = np.concatenate(
-        [np.zeros((len(R), 1)), motion.position, _quat(R), motion.velocity, spin], axis=1
+        [np.zeros((len(R), 1)), motion.position, quat_of(R), motion.velocity, spin], axis=1
     )
     # The sensors of a step belong to the state that it starts from.
     _, read = rollout.rollout(model, mujoco.MjData(model), states, nstep=1)
@@ -39,7 +39,7 @@ def _model(scene: ReplayScene) -> mujoco.MjModel:
             thick = float(plate.half_size.max())
             kind, size = mujoco.mjtGeom.mjGEOM_BOX, [*plate.half_size, thick]
             pos = plate.origin - thick * plate.axes[:, 2]
-        _add(under, f"plate{p}", type=kind, pos=pos, size=size, quat=_quat(plate.axes))
+        _add(under, f"plate{p}", type=kind, pos=pos, size=size, quat=quat_of(plate.axes))
     body = spec.worldbody.add_body(name="body")
     body.add_freejoint()
     body.mass, body.inertia, body.explicitinertial = scene.mass, np.full(3, scene.mass), True
@@ -48,7 +48,7 @@ def _model(scene: ReplayScene) -> mujoco.MjModel:
             _add(body, f"piece{g}", pos=piece.center, size=[piece.radius, 0, 0])
         else:
             kind, size = mujoco.mjtGeom.mjGEOM_CYLINDER, [piece.radius, piece.half_length, 0]
-            quat = _quat(piece.axes)
+            quat = quat_of(piece.axes)
             _add(body, f"piece{g}", type=kind, pos=piece.center, size=size, quat=quat)
         for p in piece.plates:
             made = scene.plates[p].parameters
@@ -66,5 +66,6 @@ def _add(body, name: str, **shape) -> None:
     body.add_geom(name=name, contype=0, conaffinity=0, **shape)
 
 
-def _quat(R: np.ndarray) -> np.ndarray:
+def quat_of(R: np.ndarray) -> np.ndarray:
+    """As MuJoCo has rotations: w, x, y, z."""
     return Rotation.from_matrix(R).as_quat(scalar_first=True)

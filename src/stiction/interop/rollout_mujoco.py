@@ -9,11 +9,11 @@ from typing import Any
 import mujoco
 import numpy as np
 from mujoco import rollout
-from scipy.spatial.transform import Rotation
 
 from stiction._base.arrays import Float
 from stiction._base.errors import InputError
 from stiction.interop.replay import POINT
+from stiction.interop.replay_mujoco import quat_of
 from stiction.surfaces import Contacts
 
 NAME = f"MuJoCo {mujoco.__version__}"
@@ -79,7 +79,8 @@ def _model(spec, contacts: Contacts, body_names, parameters, dt: float) -> mujoc
         made.friction = [mu, mu, rest[0], rest[1], rest[1]]
 
     ground = [
-        add(spec.worldbody, type=mujoco.mjtGeom.mjGEOM_PLANE, pos=p, size=[1, 1, 1], quat=_quat(R))
+        add(spec.worldbody, type=mujoco.mjtGeom.mjGEOM_PLANE, pos=p, size=[1, 1, 1],
+            quat=quat_of(R))
         for p, R in zip(*map(np.asarray, (contacts.planes.position, contacts.planes.rotation)),
                         strict=True)
     ]  # fmt: skip
@@ -92,12 +93,8 @@ def _model(spec, contacts: Contacts, body_names, parameters, dt: float) -> mujoc
             pair(ground[plane], ball(body, center, size[0]))
         else:
             kind, owner = mujoco.mjtGeom.mjGEOM_ELLIPSOID, spec.body(body_names[body])
-            pair(ground[plane], add(owner, type=kind, pos=center, size=size, quat=_quat(R)))
+            pair(ground[plane], add(owner, type=kind, pos=center, size=size, quat=quat_of(R)))
     for bodies, centers, radii in zip(pairs.bodies, pairs.center, pairs.radius, strict=True):
         both = zip(bodies, np.asarray(centers), np.asarray(radii), strict=True)
         pair(*(ball(body, center, radius) for body, center, radius in both))
     return spec.compile()
-
-
-def _quat(R: np.ndarray) -> np.ndarray:
-    return Rotation.from_matrix(R).as_quat(scalar_first=True)

@@ -10,11 +10,7 @@ def translation_summary(
 ) -> dict[str, Any]:
     """A contact in an engine's words.
 
-    Args:
-        engine: One of `ENGINES`.
-        contact: What to translate.
-        drop: Whether to drop a ball in the engine, and compare the restitutions.
-        **options: Of this engine's translation, such as `time_step`.
+    With `drop` a ball is dropped in the engine, to compare the restitutions.
     """
     known = ENGINES[engine]
     translation = known.to(contact, **options)

@@ -40,8 +40,7 @@ def actuator_effort(
     """What each actuator exerts [N or N·m, before its gear], within its limits."""
     a = mechanism.actuators
     u = jnp.clip(control, a.control_range[:, 0], a.control_range[:, 1])
-    bias = a.bias[:, 0] + a.bias[:, 1] * (a.length_of_q @ q) + a.bias[:, 2] * (a.moment @ v)
-    return jnp.clip(a.gain * u + bias, a.force_range[:, 0], a.force_range[:, 1])
+    return jnp.clip(a.gain * u + a.offset(q, v), a.force_range[:, 0], a.force_range[:, 1])
 
 
 def actuator_force(

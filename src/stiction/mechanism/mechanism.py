@@ -67,6 +67,11 @@ class Actuators(eqx.Module):
     joint_range: Float[Array, "nv 2"]  # bound on the sum of actuator forces at a joint
     names: tuple[str, ...] = eqx.field(static=True)
 
+    def offset(self, q: Float[Array, "nq"], v: Float[Array, "nv"]) -> Float[Array, "nu"]:
+        """f of each where its control is zero."""
+        b = self.bias
+        return b[:, 0] + b[:, 1] * (self.length_of_q @ q) + b[:, 2] * (self.moment @ v)
+
 
 GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's own colour: nobody chose one
 

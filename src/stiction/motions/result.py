@@ -106,6 +106,10 @@ class Motions:
         """The same motions with entries for contacts that move apart: they break without force."""
         return replace(self, motions=tuple(_spread(m, touching) for m in self.motions))
 
+    def of_first(self, nv: int) -> "Motions":
+        """The same motions, of the first freedoms only."""
+        return replace(self, motions=tuple(_first(m, nv) for m in self.motions))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON. An interval without end has None there."""
         return {
@@ -143,6 +147,18 @@ def _spread(what: Any, touching: Bool[np.ndarray, " k"]) -> Any:
         return wider
     ends = tuple(_spread(end, touching) for end in family.ends)
     return replace(wider, family=replace(family, ends=ends))
+
+
+def _first(what: Any, nv: int) -> Any:
+    """A motion, a family or an end of it, with accelerations of the first freedoms."""
+    names = ("acceleration", "corners", "rays", "tangent", "base")
+    mine = {n: getattr(what, n, None) for n in names}
+    cut: dict[str, Any] = {n: x[..., :nv] for n, x in mine.items() if x is not None}
+    if getattr(what, "family", None) is not None:
+        cut["family"] = _first(what.family, nv)
+    if getattr(what, "ends", ()):
+        cut["ends"] = tuple(None if end is None else _first(end, nv) for end in what.ends)
+    return replace(what, **cut)
 
 
 def _plain(value: Any) -> Any:

@@ -42,9 +42,7 @@ def ways_of_vertices(
 ) -> tuple[TipWay, TipWay]:
     """The two generic contacts beside a vertex on a vertex.
 
-    Args:
-        body_edges: Directions from the vertex along the two edges of the body.
-        obstacle_edges: The same of the obstacle.
+    Edges are directions from the vertex.
 
     Raises:
         InputError: If the corners overlap or together leave no room to turn: K is no cone then.

@@ -28,8 +28,10 @@ def polytope_figure(found: AccelerationSet, direction: np.ndarray, value: float 
     if not flat_only:
         axis = figure.add_subplot(1, 2, 1, projection="3d")
         for points, color, alpha in ((found.motors, "0.6", 0.12), (found.exact, COLORS[0], 0.6)):
-            if (faces := _faces(points)) is not None:
-                axis.plot_trisurf(*points.T, triangles=faces, color=color, alpha=alpha, lw=0)
+            if hull := _hull(points):
+                axis.plot_trisurf(
+                    *points.T, triangles=hull.simplices, color=color, alpha=alpha, lw=0
+                )
         axis.plot(*np.stack([np.zeros(3), arrow]).T, color=COLORS[1], lw=2.5)
         axis.set(xlabel="x [m/s²]", ylabel="y [m/s²]", zlabel="z [m/s²]")
         axis.tick_params(labelsize=7)
@@ -39,8 +41,8 @@ def polytope_figure(found: AccelerationSet, direction: np.ndarray, value: float 
         (found.motors[:, side], "motors alone", ("0.85", "0.6")),
         (found.exact[:, side], "while the contacts hold", (COLORS[5], COLORS[0])),
     ):
-        if (corners := _outline(points)) is not None:
-            axis.fill(*corners.T, label=label, alpha=0.7, fc=style[0], ec=style[1])
+        if hull := _hull(points):
+            axis.fill(*points[hull.vertices].T, label=label, alpha=0.7, fc=style[0], ec=style[1])
     axis.plot([0, arrow[0]], [0, arrow[2]], color=COLORS[1], lw=2.5, label="asked for")
     axis.plot(0, 0, "o", ms=4, color="0.2")
     axis.set(xlabel="x [m/s²]", ylabel="z [m/s²]", title="seen from the side")
@@ -49,17 +51,10 @@ def polytope_figure(found: AccelerationSet, direction: np.ndarray, value: float 
     return figure
 
 
-def _faces(points: np.ndarray) -> np.ndarray | None:
+def _hull(points: np.ndarray) -> ConvexHull | None:
     try:
-        return ConvexHull(points).simplices
+        return ConvexHull(points)
     except (QhullError, ValueError):  # too few points, or all in a plane
-        return None
-
-
-def _outline(points: np.ndarray) -> np.ndarray | None:
-    try:
-        return points[ConvexHull(points).vertices]
-    except (QhullError, ValueError):
         return None
 
 

@@ -21,6 +21,7 @@ from stiction.report.player import Animation, Mark
 from stiction.report.player.payload import BODY_COLORS, continuous, fold
 from stiction.report.run_charts import BOOKED, MAX_CONTACTS, contact_chart, touched
 from stiction.report.run_path import through_events
+from stiction.tables import interpolate
 
 MAX_PANELS = 6  # coordinates with a panel of their own
 MAX_ROWS = 100  # of events
@@ -201,9 +202,7 @@ def overlay(runs: Mapping[str, Trajectory]) -> Animation:
 def _at(time: np.ndarray, a: Animation) -> tuple[np.ndarray, np.ndarray]:
     """Poses at other times; before the first and after the last they stay."""
     flat = np.concatenate([a.positions, continuous(a.quaternions)], axis=-1)
-    columns = flat.reshape(len(a.time), -1).T
-    poses = np.stack([np.interp(time, a.time, x) for x in columns], axis=1)
-    poses = poses.reshape(len(time), -1, 7)
+    poses = interpolate(time, a.time, flat.reshape(len(a.time), -1)).reshape(len(time), -1, 7)
     q = poses[..., 3:]
     return poses[..., :3], q / np.linalg.norm(q, axis=-1, keepdims=True)
 

@@ -1,5 +1,6 @@
 """What a run tells of its contacts: its events as rows, and the extremes of compliant ones."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from stiction.engines import Event, Trajectory
 from stiction.report.page import number, numbers
 from stiction.report.run_charts import IMPULSIVE
 
+_NOTHING = 1e-9  # of the largest of its kind
 MAX_ROWS = 200  # of events on the page; the file has them all
 
 
@@ -29,22 +31,33 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 def event_rows(events: list[Event]) -> list[dict[str, Any]]:
     """Events as rows for people, the first `MAX_ROWS`."""
+    fastest = _largest([(*e.velocity_before, *e.velocity_after) for e in events])
+    hardest = _largest([e.impulse for e in events])
     return [
         {
             "t [s]": f"{e.time:.6f}",
             "event": e.kind,
             "contact": e.contact,
-            "velocity before [m/s]": numbers(e.velocity_before),
-            "after": numbers(e.velocity_after) if e.kind in IMPULSIVE else "",
-            "impulse [N·s]": numbers(e.impulse) if e.kind in IMPULSIVE else "",
+            "velocity before [m/s]": numbers(_rounded(e.velocity_before, fastest)),
+            "after": numbers(_rounded(e.velocity_after, fastest)) if e.kind in IMPULSIVE else "",
+            "impulse [N·s]": numbers(_rounded(e.impulse, hardest)) if e.kind in IMPULSIVE else "",
             "friction used": f"{e.mu:.3f}" if e.kind in IMPULSIVE else "",
-            "kinetic energy [J]": f"{number(e.kinetic_before, 6)} → {number(e.kinetic_after, 6)}"
+            "kinetic energy [J]": f"{number(e.kinetic_before, 4)} → {number(e.kinetic_after, 4)}"
             if e.kind in IMPULSIVE
-            else number(e.kinetic_before, 6),
+            else number(e.kinetic_before, 4),
             "note": e.note,
         }
         for e in events[:MAX_ROWS]
     ]
+
+
+def _largest(vectors: Sequence[Sequence[float]]) -> float:
+    return max((abs(x) for vector in vectors for x in vector if np.isfinite(x)), default=0.0)
+
+
+def _rounded(vector: Sequence[float], largest: float) -> list[float]:
+    """What is nothing beside the largest of all events is 0."""
+    return [0.0 if abs(x) < _NOTHING * largest else float(x) for x in vector]
 
 
 def compliance_summary(run: Trajectory) -> dict[str, Any]:

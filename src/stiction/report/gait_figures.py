@@ -12,19 +12,12 @@ SIDES = {"left": COLORS[1], "right": COLORS[0]}
 
 
 class SheetJoint(NamedTuple):
-    """A joint of a clinical sheet, and which way is up in it.
+    """A joint of a clinical sheet, and which way is up in it."""
 
-    Attributes:
-        name: What a model calls it, without the side.
-        title: What clinics call it.
-        angle: The movement that is drawn upwards.
-        moment: The muscles whose moment is drawn upwards: those that resist gravity in stance.
-    """
-
-    name: str
-    title: str
-    angle: str
-    moment: str
+    name: str  # what a model calls it, without the side
+    title: str  # what clinics call it
+    angle: str  # the movement that is drawn upwards
+    moment: str  # the muscles whose moment is drawn upwards: those that resist gravity in stance
 
 
 # In the order of clinical sheets. All models count the movement named here as positive, but for

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from stiction.mechanism import world_poses
 from stiction.motions import BREAK, describe_family
 from stiction.motions.files import PlanarProblem, SpatialProblem
 from stiction.report.figures import COLORS, add_figures, new_figure
@@ -20,14 +19,7 @@ _LONGEST = 0.3  # of the picture's width: the arrow of the largest force
 def write_motions(
     directory: OutputDirectory, problem: Any, answer: Any, content: Mapping[str, Any]
 ) -> Path:
-    """Write the motions of a problem file or of a state of a scene.
-
-    Args:
-        directory: Where files go.
-        problem: A `PlanarProblem`, a `SpatialProblem` or a `SceneState`.
-        answer: Its motions.
-        content: All that is known of them, as plain data.
-    """
+    """Write the motions of a problem file or of a state of a scene."""
     in_scene = not isinstance(problem, PlanarProblem | SpatialProblem)
     subtitle = f"t = {problem.time:.9g} s" if in_scene else problem.note
     report = Report(title=problem.title or "Possible motions", subtitle=subtitle)
@@ -139,29 +131,22 @@ def spatial_figures(problem: SpatialProblem, answer: Any) -> dict[str, tuple[Any
 
 def scene_figures(state: Any, answer: Any) -> dict[str, tuple[Any, str]]:
     """The mechanism of a `SceneState` with the contact forces of each motion."""
-    import jax.numpy as jnp
-
     from stiction.report.strobe import draw_strobe, plane_pairs
-    from stiction.surfaces import contact_places
 
     shown = answer.motions[:MOST_SHOWN] or [None]
     figure, panels = new_figure(1, len(shown), figsize=(4.6 * len(shown), 4.2), squeeze=False)
     m, q = state.mechanism, np.asarray(state.q)[None]
-    poses = world_poses(m, state.q)
-    places = contact_places(state.contacts, poses, jnp.asarray(state.time))
-    point, frame = np.asarray(places.point), np.asarray(places.frame)
-    rows = [0, 2] if state.contacts.planar else [0, 1, 2]
-    ground = plane_pairs(state.contacts.planes)
+    ground = plane_pairs(state.planes)
     for i, (axis, how) in enumerate(zip(panels[0], shown, strict=True)):
         draw_strobe(axis, m, q, path=q, ground=ground)
         axis.margins(0.25)
         if how is None:
             axis.set_title("no motion is possible")
             continue
-        world = np.einsum("nd,ndx->nx", how.forces, frame[:, rows])
+        world = np.einsum("nd,ndx->nx", how.forces, state.frame)
         low, high = axis.get_xlim()
         scale = _LONGEST * (high - low) / max(np.abs(world).max(initial=0.0), 1e-300)
-        for p, f in zip(point, scale * world, strict=True):
+        for p, f in zip(state.point, scale * world, strict=True):
             axis.annotate(
                 "",
                 xy=(p[0] + f[0], p[2] + f[2]),

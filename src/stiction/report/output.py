@@ -18,6 +18,7 @@ from stiction._base.errors import InputError, RunError
 if TYPE_CHECKING:
     import xarray as xr
 
+    from stiction._base.described import Described
     from stiction.report.page import Report
 
 MANIFEST = "stiction.json"  # marks a directory as ours, and says what made it
@@ -128,19 +129,13 @@ class OutputDirectory:
         table.writerows(rows)
         return self.text(name, text.getvalue())
 
-    def netcdf(self, name: str, dataset: "xr.Dataset") -> Path:
-        """Write a dataset as NetCDF.
+    def netcdf(self, name: str, dataset: "Described | xr.Dataset") -> Path:
+        """Write a dataset as NetCDF."""
+        from stiction._base.described import Described, described
 
-        The file is made in memory: where a disk is full, HDF5 ends the whole process.
-        """
-        import h5netcdf
-        from xarray.backends import H5NetCDFStore
-
-        content = io.BytesIO()
-        with h5netcdf.File(content, "w") as file:
-            dataset.dump_to_store(H5NetCDFStore(file))
+        content = (dataset if isinstance(dataset, Described) else described(dataset)).to_netcdf()
         with self.file(name) as path:
-            path.write_bytes(content.getbuffer())
+            path.write_bytes(content)
         return self.path / name
 
     def page(self, report: "Report") -> Path:

@@ -141,8 +141,8 @@ def write_run(run: Trajectory, summary: dict[str, Any], directory: OutputDirecto
     """Write a run and its `summary`; return the report's path."""
     carried = _reactions(run)
     dataset = run_dataset(run)
-    if carried is not None and carried.time.size == dataset.sizes["time"]:
-        dataset = dataset.assign(carried.variables())
+    if carried is not None and carried.time.size == len(run.time):
+        dataset = carried.add_to(dataset)
     directory.netcdf(DATA, dataset)
     directory.text(SCENARIO, scenario_text(run.scene))
     moved = bool(finite_samples(run).any())
@@ -168,11 +168,7 @@ def run_page(
 ) -> Report:
     """The page of a run.
 
-    Args:
-        run: The run, of a scene.
-        summary: Of `summarize_run`, if that is known.
-        charts: Of `run_charts`, if they are known.
-        picture: A file to show below the numbers.
+    Summary and charts are made where they are not given; `picture` is a file to show.
     """
     summary = summarize_run(run) if summary is None else summary
     report = Report(run.scene.scenario.title or run.mechanism.name)
@@ -211,14 +207,7 @@ def run_charts(
     path: RunPath,
     carried: Reactions | None = None,
 ) -> Charts:
-    """What there is to see of a run against time, with captions.
-
-    Args:
-        run: The run.
-        events: Its events.
-        path: Its way through them.
-        carried: What the ground does to its bodies.
-    """
+    """What there is to see of a run against time, with captions."""
     found = {
         "coordinates": (coordinate_chart(run, path), "Coordinates"),
         "speeds": (speed_chart(run, path), "Speeds, with their jumps"),

@@ -8,7 +8,7 @@ from stiction.engines.reactions import APPROACH
 from stiction.mechanism import BALL, FREE, HINGE, SLIDE
 from stiction.report.charts import INK, SOFT, Chart, Line, Panel, Timeline
 from stiction.report.charts.chart import spans_of, spans_where
-from stiction.report.run_path import RunPath, event_count
+from stiction.report.run_path import RunPath, event_count, has_place
 
 BOOKED = {
     "friction_loss": "lost to friction",
@@ -110,13 +110,13 @@ def energy_chart(run: Trajectory) -> Chart:
 
 
 def touched(run: Trajectory) -> list[int]:
-    """The contacts that touch at some time, in their order; all, if none does."""
-    n = event_count(run)
+    """The contacts that touch at some time, all if none does; those without a place come last."""
+    n, placed = event_count(run), has_place(run)
     ever = (np.asarray(run.modes) != OPEN).any(axis=0)
     if n:
         ever |= (np.asarray(run.log.modes_after)[:n] != OPEN).any(axis=0) | _hits(run).any(axis=0)
     found = np.flatnonzero(ever) if ever.any() else np.arange(len(ever))
-    return [int(i) for i in found]
+    return [int(i) for i in sorted(found, key=lambda i: not placed[i])]
 
 
 def _hits(run: Trajectory) -> np.ndarray:
@@ -128,9 +128,7 @@ def _hits(run: Trajectory) -> np.ndarray:
 def contact_chart(run: Trajectory, contacts: list[int] | None = None) -> Chart:
     """Normal and tangential force of each contact, the friction they use, and their modes.
 
-    Args:
-        run: The run.
-        contacts: Which ones; by default the first of those that touch.
+    Of those that touch the first, if none are named.
     """
     chosen = touched(run)[:MAX_CONTACTS] if contacts is None else contacts
     names = [run.contact_names[i] for i in chosen]

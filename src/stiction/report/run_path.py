@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import mujoco
 import numpy as np
 
 from stiction._base.arrays import Float, Int
@@ -12,21 +13,28 @@ _SAME = 1e-12  # s: a sample as near as this to an event is the event
 
 
 class RunPath(NamedTuple):
-    """States in order of time. An event is there twice: before and after what happened.
+    """States in order of time. An event is there twice: before and after what happened."""
 
-    Attributes:
-        time: [s].
-        q: Configurations.
-        v: Velocities.
-        sample: The last sample at or before each.
-        event: The event that each is, or -1.
-    """
+    time: Float[np.ndarray, "n"]  # [s]
+    q: Float[np.ndarray, "n nq"]  # configurations
+    v: Float[np.ndarray, "n nv"]  # velocities
+    sample: Int[np.ndarray, "n"]  # the last sample at or before each
+    event: Int[np.ndarray, "n"]  # the event that each is, or -1
 
-    time: Float[np.ndarray, "n"]
-    q: Float[np.ndarray, "n nq"]
-    v: Float[np.ndarray, "n nv"]
-    sample: Int[np.ndarray, "n"]
-    event: Int[np.ndarray, "n"]
+    def index(self, t: float) -> int:
+        """The last state at or before a time."""
+        found = np.searchsorted(self.time, t, side="right") - 1
+        return int(np.clip(found, 0, len(self.time) - 1))
+
+    def configuration(self, model: mujoco.MjModel, t: float) -> np.ndarray:
+        """Where a model is at a time, between two states too."""
+        k = self.index(t)
+        here, after = np.array(self.q[k]), min(k + 1, len(self.time) - 1)
+        if (step := self.time[after] - self.time[k]) > 0 and t > self.time[k]:
+            way = np.zeros(model.nv)
+            mujoco.mj_differentiatePos(model, way, 1.0, self.q[k], self.q[after])
+            mujoco.mj_integratePos(model, here, way, min((t - self.time[k]) / step, 1.0))
+        return here
 
     def thinned(self, most: int) -> "RunPath":
         """At most so many of the states, spread evenly, with the first and the last."""
@@ -45,6 +53,13 @@ def finite_samples(run: Trajectory) -> np.ndarray:
 def event_count(run: Trajectory) -> int:
     """How many events the run's list has."""
     return 0 if run.log is None else min(int(run.n_events), len(run.log.time) - 1)
+
+
+def has_place(run: Trajectory) -> np.ndarray:
+    """Which contacts touch at a point; limits and dry friction of joints do not."""
+    if run.places is None:
+        return np.ones(len(run.contact_names), bool)
+    return np.abs(run.places.frame).max(axis=(0, 2, 3)) > 0
 
 
 def through_events(run: Trajectory) -> RunPath:

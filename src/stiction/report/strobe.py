@@ -5,8 +5,10 @@ from functools import cache
 
 import jax
 import numpy as np
+from matplotlib.colors import to_rgba
 from scipy.spatial import ConvexHull, QhullError
 
+from stiction._base.spatial import CORNERS
 from stiction.engines import poses_at
 from stiction.mechanism import GREY, Mechanism
 from stiction.report.figures import COLORS, new_figure
@@ -68,7 +70,8 @@ def draw_strobe(
             body = mechanism.shapes.bodies[i]
             flat = (position[k, body] + outline @ rotation[k, body].T)[:, side]
             color = _color(mechanism, i)
-            axis.fill(*_hull(flat).T, fc=color, ec=color, alpha=0.6 * shade, lw=0.8, zorder=2 + k)
+            faces, edges = to_rgba(color, 0.35 * shade), to_rgba(color, shade)
+            axis.fill(*_hull(flat).T, fc=faces, ec=edges, lw=0.9, zorder=2 + k)
     axis.set_aspect("equal")
     axis.autoscale_view()
     axis.autoscale(False)  # the ground is endless; it does not count
@@ -125,8 +128,7 @@ def _surface(kind: str, size: np.ndarray) -> np.ndarray | None:
         rim = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
         return (size[0] * (_ball() if kind == "capsule" else rim) + ends).reshape(-1, 3)
     if kind == "box":
-        corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return size * corners
+        return size * CORNERS
     return None
 
 

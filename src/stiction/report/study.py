@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MOST_FAILURES = 100  # in the table; the results have the messages of all
 _MOST_BASINS = 8  # with a colour of their own
 _BINS = 40
+_LONGEST = 44  # letters of a basin's name in a legend
 _NOTHING = 1e-7  # of the largest value of an outcome: the usual tolerance of runs is 1e-8
 
 
@@ -232,21 +233,18 @@ def _over(dataset: Any, values: Any, numbers: list[str], name: str, states: Any 
     labels = [_label(dataset, n) for n in numbers]
     if set(values.dims) == set(numbers) and len(numbers) == 2:
         values = values.sortby(numbers).transpose(*reversed(numbers))
-        y, cells = values[numbers[1]].values, values.values
-        return Chart(
-            values[numbers[0]].values, [Map(labels[1], y, cells, name, states or {})], labels[0]
-        )
-    x, *y = (
-        dataset[n].broadcast_like(values).transpose(*values.dims).values.ravel() for n in numbers
-    )
-    z = np.asarray(values.values, float).ravel()
-    order = np.argsort(x, kind="stable")
+        x, *y = (values[n].values for n in numbers)
+        z = values.values
+    else:
+        dims = values.dims
+        x, *y = (dataset[n].broadcast_like(values).transpose(*dims).values.ravel() for n in numbers)
+        z = np.asarray(values.values, float).ravel()
+        order = np.argsort(x, kind="stable")
+        x, *y, z = (part[order] for part in (x, *y, z))
     if y:
-        return Chart(
-            x[order], [Map(labels[1], y[0][order], z[order], name, states or {})], labels[0]
-        )
-    line = Line(name, z[order], "line" if len(np.unique(x)) == len(x) else "dots")
-    return Chart(x[order], [Panel(name, [line])], labels[0])
+        return Chart(x, [Map(labels[1], y[0], z, name, states or {})], labels[0])
+    line = Line(name, z, "line" if len(np.unique(x)) == len(x) else "dots")
+    return Chart(x, [Panel(name, [line])], labels[0])
 
 
 def _states(rows: list[dict]) -> dict[int, tuple[str, int]]:
@@ -258,8 +256,8 @@ def _states(rows: list[dict]) -> dict[int, tuple[str, int]]:
     return found
 
 
-def _cut(words: str, most: int = 44) -> str:
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
 def _histogram(outcome: Any) -> Chart:

@@ -1,6 +1,7 @@
 """A run as a video: drawn by MuJoCo without a screen, encoded by ffmpeg, or by Pillow as a GIF."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ SUFFIXES = (".mp4", ".gif")
 SIZE = (960, 544)  # px; both divide by 16, as encoders like it
 RATE = 30.0  # frames a second
 GIF_RATE = 15.0
-_SLOWEST = 1 / 12  # of the speed, at an impact
+SLOWEST = 1 / 12  # of the speed, at an impact
 _AWAY = 2.6  # distance of the camera over the radius of the motion
 _FORCE, _IMPULSE = (0.85, 0.25, 0.1, 1.0), (0.55, 0.1, 0.6, 1.0)
 
@@ -65,7 +66,7 @@ def frame_times(run: Trajectory, rate: float) -> np.ndarray:
     while t < end:
         found.append(t)
         away = float(np.abs(slow - t).min()) / width if slow.size else 1.0
-        t += np.clip(away, _SLOWEST, 1.0) / rate
+        t += np.clip(away, SLOWEST, 1.0) / rate
     return np.array([*found, end])
 
 
@@ -74,13 +75,7 @@ def _render(run: Trajectory, times: np.ndarray) -> Iterator[np.ndarray]:
     middle, follows = np.array(shown["center"]), shown["follow"]
     model = _studio_model(run, middle, shown["radius"])
     data, path = mujoco.MjData(model), through_events(run)
-    try:
-        renderer = mujoco.Renderer(model, height=SIZE[1], width=SIZE[0])
-    except Exception as error:
-        raise RunError(
-            f"MuJoCo cannot draw without a screen here ({' '.join(str(error).split())}); install"
-            " EGL (libegl1) or set MUJOCO_GL=osmesa, or play the report instead"
-        ) from None
+    renderer = _renderer(model)
     camera = mujoco.MjvCamera()
     camera.azimuth = np.degrees(shown["azimuth"]) + 180
     camera.elevation = -np.degrees(shown["elevation"])
@@ -90,13 +85,7 @@ def _render(run: Trajectory, times: np.ndarray) -> Iterator[np.ndarray]:
     width, longest = slowness(path.time), 0.9 * shown["radius"]
     with renderer:
         for t in times:
-            k = int(np.clip(np.searchsorted(path.time, t, side="right") - 1, 0, len(path.time) - 1))
-            after = min(k + 1, len(path.time) - 1)
-            step, way = path.time[after] - path.time[k], np.zeros(model.nv)
-            data.qpos[:] = path.q[k]
-            if step > 0:
-                mujoco.mj_differentiatePos(model, way, 1.0, path.q[k], path.q[after])
-                mujoco.mj_integratePos(model, data.qpos, way, (t - path.time[k]) / step)
+            k, data.qpos[:] = path.index(t), path.configuration(model, t)
             mujoco.mj_kinematics(model, data)
             mujoco.mj_comPos(model, data)
             mujoco.mj_camlight(model, data)
@@ -107,6 +96,23 @@ def _render(run: Trajectory, times: np.ndarray) -> Iterator[np.ndarray]:
             for row in impulses[(impulses[:, 0] <= t) & (impulses[:, 0] > t - width)]:
                 _arrow(renderer.scene, row[1:4], row[4:] * lengths[1], _IMPULSE, longest)
             yield renderer.render()
+
+
+def _renderer(model: mujoco.MjModel) -> mujoco.Renderer:
+    """One that needs no screen, if there is none: MuJoCo looks for one unless told otherwise."""
+    try:
+        told = os.environ.get("MUJOCO_GL") or os.environ.get("DISPLAY")
+        if sys.platform == "linux" and not told:
+            from mujoco.egl import GLContext
+            from mujoco.rendering.classic import gl_context
+
+            gl_context.GLContext = GLContext
+        return mujoco.Renderer(model, height=SIZE[1], width=SIZE[0])
+    except Exception as error:
+        raise RunError(
+            f"MuJoCo cannot draw without a screen here ({' '.join(str(error).split())}); install"
+            " EGL (libegl1) or set MUJOCO_GL=osmesa, or play the report instead"
+        ) from None
 
 
 def _studio_model(run: Trajectory, middle: np.ndarray, radius: float) -> mujoco.MjModel:

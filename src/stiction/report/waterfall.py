@@ -15,17 +15,11 @@ _GIVEN = ("actuator_work", "support_work")  # the others of `BOOKED` are losses
 
 
 class EnergyStep(NamedTuple):
-    """What the energy did in one event, or by one cause over the whole run.
+    """What the energy did in one event, or by one cause over the whole run."""
 
-    Attributes:
-        what: In words.
-        change: Of the energy [J]; of the first and last step, the energy itself.
-        time: When [s]; None of a cause that acts all the time.
-    """
-
-    what: str
-    change: float
-    time: float | None = None
+    what: str  # in words
+    change: float  # of the energy [J]; of the first and last step, the energy itself
+    time: float | None = None  # when [s]; None of a cause that acts all the time
 
 
 def energy_steps(run: Trajectory) -> list[EnergyStep]:

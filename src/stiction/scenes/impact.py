@@ -1,7 +1,7 @@
 """The first impact of a scenario, and what every law makes of it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from stiction._base.errors import InputError
 from stiction.engines import Hybrid, Trajectory
 from stiction.engines.contact_dynamics import contact_dynamics, impact_problem, kinetic
 from stiction.engines.tolerances import APPROACH, REST, TOUCH
+from stiction.engines.worlds.impacts import ImpactOutcome
 from stiction.impacts import (
     ONE_CONTACT,
     ImpactProblem,
@@ -27,9 +28,11 @@ from stiction.impacts import (
 )
 from stiction.mechanism import Mechanism
 from stiction.scenes.run import Scene
-from stiction.surfaces import Contacts
+from stiction.scenes.world_state import impacts_of
+from stiction.surfaces import Contacts, WorldContacts
 
 _CREATED = 1e-9  # more than this part of the kinetic energy is no rounding
+_WRONG = 1e-8  # part of the speeds, or impulses, by which a contact may close in, or pull
 
 # name: impact law, energy method, in sequence
 LAWS = {
@@ -60,6 +63,7 @@ class ImpactState:
     names: tuple[str, ...]  # of the contacts that take part
     problem: ImpactProblem  # of these only
     support_velocity: Array
+    outcomes: Mapping[str, ImpactOutcome] = field(default_factory=dict)  # where the core resolves
 
 
 def find_impact(scene: Scene, *, at_start: bool) -> ImpactState:
@@ -71,11 +75,13 @@ def find_impact(scene: Scene, *, at_start: bool) -> ImpactState:
     """
     if at_start:  # a jump would put it on the ground first
         scene = scene.change({"jump": None})
-    scene = scene.rigid().as_tree()
+    scene = scene.rigid()
+    if isinstance(scene.contacts, WorldContacts):
+        return _in_world(scene, at_start=at_start)
     contacts, law = scene.contacts, scene.law
     if not isinstance(contacts, Contacts) or not isinstance(law, Hybrid):
         raise InputError("nothing in this scene can touch: there is no impact to resolve")
-    time, q, v = (0.0, scene.q, scene.v) if at_start else _state_before(scene)
+    time, q, v = _instant(scene, at_start=at_start)
     problem, gap, support = _problem(scene.mechanism, contacts, law, q, v, jnp.asarray(time))
     approaching = np.asarray(problem.velocity)[:, -1]
     if not bool(np.any((np.asarray(gap) <= TOUCH.of(gap)) & (approaching < -APPROACH.of(gap)))):
@@ -90,6 +96,46 @@ def find_impact(scene: Scene, *, at_start: bool) -> ImpactState:
     # The others are apart; without them the problem is smaller, and sooner compiled.
     part = problem.part(jnp.asarray(taking_part))
     return ImpactState(time, q, v, names, part, support[taking_part])
+
+
+def _instant(scene: Scene, *, at_start: bool) -> tuple[float, Array, Array]:
+    return (0.0, scene.q, scene.v) if at_start else _state_before(scene)
+
+
+def _in_world(scene: Scene, *, at_start: bool) -> ImpactState:
+    """The same where contacts are found on the way: loops are kept, limits take part."""
+    time, q, v = _instant(scene, at_start=at_start)
+    here, outcomes = impacts_of(scene, q, v, time, list(LAWS.values()))
+    normal = here.velocity[:, -1]
+    if not np.any(normal < -APPROACH.double):
+        raise InputError("`--q` and `--v` must be a state in which something collides")
+    # What is only rubbed has a bounded force, and no impulse.
+    part = np.flatnonzero((normal <= REST.double) & ~here.is_dry)
+    n, dim = len(part), here.velocity.shape[1]
+    rows = (part[:, None] * dim + np.arange(dim)).ravel()
+    restitution, static, dynamic, _, speed, power = map(jnp.asarray, here.law[part].T)
+    assert isinstance(scene.law, Hybrid)
+    problem = ImpactProblem(
+        W=jnp.asarray(here.W[np.ix_(rows, rows)]),
+        velocity=jnp.asarray(here.velocity[part]),
+        active=jnp.ones(n, bool),
+        restitution=restitution,
+        mu_static=static,
+        mu_dynamic=dynamic,
+        stribeck_speed=speed,
+        stribeck_exponent=power,
+        kinetic=jnp.asarray(here.kinetic),
+        energetic=jnp.asarray(scene.law.energetic),
+    )
+    return ImpactState(
+        time,
+        jnp.asarray(q),
+        jnp.asarray(v),
+        tuple(here.names[i] for i in part),
+        problem,
+        jnp.asarray(here.support_velocity[part]),
+        {name: found.part(part) for name, found in zip(LAWS, outcomes, strict=True)},
+    )
 
 
 @dataclass(frozen=True)
@@ -136,7 +182,10 @@ def resolve_by_all(impact: ImpactState, tangential: float | None = None) -> list
         if sequence and not several:
             continue
         title = f"{name}, in sequence" if several and law in ONE_CONTACT else name
-        rows.append({"law": title, **_resolve(impact, impact_law(law, method, sequence))})
+        if impact.outcomes:
+            rows.append({"law": title, **_told(impact, impact.outcomes[name])})
+        else:
+            rows.append({"law": title, **_resolve(impact, impact_law(law, method, sequence))})
     if tangential is not None:
         given = partial(_given, tangential)
         rows.append({"law": f"given, e_t = {tangential:g}", **_resolve(impact, given)})
@@ -163,16 +212,50 @@ def _resolve(impact: ImpactState, law: Callable[[ImpactProblem], ImpactSolution]
         return s, after, T, given, forces
 
     s, after, T, given, forces = jax.tree.map(np.asarray, resolve(problem, ground))
+    outcome = ImpactOutcome(after, s.impulse, s.mu, float(T), float(s.scale))
+    feasible, sticks = bool(s.feasible), s.sticks
+    return _as_row(impact, outcome, forces, float(given), feasible=feasible, sticks=sticks)
+
+
+def _told(impact: ImpactState, found: ImpactOutcome) -> dict[str, Any]:
+    """An impact that the core has resolved."""
+    given = float(np.sum(found.impulse * np.asarray(impact.support_velocity)))
+    change = found.kinetic - given - float(impact.problem.kinetic)
+    forces = np.asarray(_least_forces(impact.problem, jnp.asarray(found.velocity), change))
+    # What closes in afterwards, or pulls, is against every law.
+    speed = np.abs(np.asarray(impact.problem.velocity)).max()
+    size = np.abs(found.impulse).max(initial=0.0)
+    closes = bool(np.any(found.velocity[:, -1] < -_WRONG * speed))
+    pulls = bool(np.any(found.impulse[:, -1] < -_WRONG * size))
+    still = np.linalg.norm(found.velocity[:, :-1], axis=1) <= REST.double
+    feasible = not (closes or pulls)
+    return _as_row(impact, found, forces, given, feasible=feasible, sticks=still)
+
+
+_least_forces = jax.jit(impact_forces)
+
+
+def _as_row(
+    impact: ImpactState,
+    found: ImpactOutcome,
+    forces: np.ndarray,
+    given: float,
+    *,
+    feasible: bool,
+    sticks: np.ndarray,
+) -> dict[str, Any]:
+    """An impact as plain data; `given` is the work of moving supports."""
+    problem, after = impact.problem, found.velocity
     before = float(problem.kinetic)
     ratios = np.asarray(tangential_ratios(problem.velocity, jnp.asarray(after)))
     contacts = [
         {
             "contact": name,
             "velocity_after": after[i].tolist(),
-            "impulse": s.impulse[i].tolist(),
-            "mu": float(s.mu[i]),
+            "impulse": found.impulse[i].tolist(),
+            "mu": float(found.mu[i]),
             "tangential_restitution": ratios[i].tolist(),
-            "state": _state(bool(s.sticks[i]), s.impulse[i], after[i]),
+            "state": _state(bool(sticks[i]), found.impulse[i], after[i]),
             "force": forces[i].tolist(),
         }
         for i, name in enumerate(impact.names)
@@ -180,10 +263,10 @@ def _resolve(impact: ImpactState, law: Callable[[ImpactProblem], ImpactSolution]
     return {
         "contacts": contacts,
         "kinetic_before": before,
-        "kinetic_after": float(T),
-        "creates_energy": bool(T - given > (1 + _CREATED) * before),
-        "feasible": bool(s.feasible),
-        "scale": float(s.scale),
+        "kinetic_after": found.kinetic,
+        "creates_energy": bool(found.kinetic - given > (1 + _CREATED) * before),
+        "feasible": feasible,
+        "scale": found.scale,
     }
 
 

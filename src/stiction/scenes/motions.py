@@ -2,12 +2,17 @@
 
 from dataclasses import dataclass
 
+import jax.numpy as jnp
+import numpy as np
+
 from stiction._base.arrays import Array
 from stiction._base.errors import InputError
-from stiction.mechanism import Mechanism
+from stiction.mechanism import Mechanism, world_poses
 from stiction.motions import Motions
+from stiction.motions.mechanism import motions_of_world
 from stiction.scenes.run import Scene
-from stiction.surfaces import Contacts
+from stiction.scenes.world_state import state_of
+from stiction.surfaces import Contacts, Planes, WorldContacts, contact_places
 
 
 @dataclass(frozen=True)
@@ -17,15 +22,13 @@ class SceneState:
     title: str
     time: float
     mechanism: Mechanism
-    contacts: Contacts
+    planes: Planes
     q: Array
     v: Array
     answer: Motions
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of the contacts."""
-        return self.contacts.names
+    names: tuple[str, ...]  # of the contacts
+    point: np.ndarray  # where each is, shape (n, 3); nan for a limit, which is nowhere
+    frame: np.ndarray  # tangents, then the normal, shape (n, d, 3)
 
 
 def motions_at(scene: Scene, time: float) -> SceneState:
@@ -38,8 +41,13 @@ def motions_at(scene: Scene, time: float) -> SceneState:
     """
     if not time >= 0:
         raise InputError(f"`--at` must be at least 0 [s], got {time:g}")
-    scene = scene.rigid().as_tree()
-    contacts = scene.contacts
+    scene = scene.rigid()
+    contacts, title = scene.contacts, scene.scenario.title
+    if isinstance(contacts, WorldContacts):
+        here = state_of(scene, until=time)
+        q, v = jnp.asarray(here.q), jnp.asarray(here.v)
+        told = (motions_of_world(here), here.names, here.point, here.frame)
+        return SceneState(title, time, scene.mechanism, contacts.planes, q, v, *told)
     if not isinstance(contacts, Contacts):
         raise InputError("nothing in this scene can touch: every state allows one motion")
     q, v = scene.q, scene.v
@@ -47,4 +55,7 @@ def motions_at(scene: Scene, time: float) -> SceneState:
         end = scene.simulate(time, 2).check()
         q, v = end.q[-1], end.v[-1]
     answer = scene.motions(q, v, time)
-    return SceneState(scene.scenario.title, time, scene.mechanism, contacts, q, v, answer)
+    places = contact_places(contacts, world_poses(scene.mechanism, q), jnp.asarray(time))
+    rows = [0, 2] if contacts.planar else [0, 1, 2]
+    told = (answer, contacts.names, np.asarray(places.point), np.asarray(places.frame)[:, rows])
+    return SceneState(title, time, scene.mechanism, contacts.planes, q, v, *told)

@@ -12,9 +12,11 @@ import jax
 import numpy as np
 import yaml
 
+from stiction._base.described import Described
 from stiction._base.errors import InputError
 from stiction.engines import RESULTS, Compliance, ContactPlaces, Origin, Signals, Trajectory
 from stiction.engines.event_log import EventLog
+from stiction.engines.given import unchecked
 from stiction.scenes.library import LIBRARY
 from stiction.scenes.read import read_scenario
 from stiction.scenes.run import Scene
@@ -59,11 +61,11 @@ def scenario_text(scene: Scene) -> str:
     return yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
 
 
-def run_dataset(run: Trajectory) -> "xr.Dataset":
+def run_dataset(run: Trajectory) -> Described:
     """The run with names and units, and its list of events."""
-    dataset = run.to_dataset().assign_attrs(
-        drift=np.asarray(run.drift), result_number=np.asarray(run.result._value)
-    )
+    dataset = run.described()
+    ending = {"drift": np.asarray(run.drift), "result_number": np.asarray(run.result._value)}
+    dataset = dataset._replace(attributes={**dataset.attributes, **ending})
     if run.log is None:
         return dataset
     count = min(int(run.n_events), len(run.log.time) - 1)
@@ -74,7 +76,7 @@ def run_dataset(run: Trajectory) -> "xr.Dataset":
         array = array.astype("int8") if array.dtype == bool else array
         axes = [f"{name}.{i}" for i in range(1, array.ndim)]
         found[name] = (("event", *axes), array)
-    return dataset.assign(found)
+    return dataset._replace(variables={**dataset.variables, **found})
 
 
 def read_run(directory: str | Path) -> Trajectory:
@@ -108,10 +110,6 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
     if "event" in data.sizes:
         log = _log(EventLog, {str(k)[len(_LOG) :]: v.values for k, v in data.items()
                                if str(k).startswith(_LOG)})  # fmt: skip
-    compliance = None
-    if "contact_depth" in data:
-        parts = {f.name: data[f"contact_{f.name}"].values for f in dataclasses.fields(Compliance)}
-        compliance = _module(Compliance, **parts)
     contacts = scene.contacts
     if isinstance(contacts, WorldContacts) and "contact_touch" in data:
         contacts = dataclasses.replace(
@@ -120,10 +118,6 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
             touches=tuple(Touch(*row) for row in data["contact_touch"].values.tolist()),
             couples=tuple(map(tuple, data["contact_bodies"].values.tolist())),
         )
-    places = None
-    if "world_point" in data:
-        parts = {f.name: data[f"world_{f.name}"].values for f in dataclasses.fields(ContactPlaces)}
-        places = _module(ContactPlaces, **parts)
     signals = None
     if "control" in data:
         nothing = np.zeros((n, 0))
@@ -131,9 +125,9 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
             f.name: data[f.name].values if f.name in data else nothing
             for f in dataclasses.fields(Signals)
         }
-        signals = _module(Signals, **parts)
+        signals = unchecked(Signals, **parts)
     results = {int(item._value): item for item in RESULTS._name_to_item.values()}
-    return _module(
+    return unchecked(
         Trajectory,
         **values | {"modes": values["modes"].astype(int)},
         log=log,
@@ -142,12 +136,18 @@ def _trajectory(data: "xr.Dataset", scene: Scene) -> Trajectory:
         steps=np.asarray(data.attrs["steps"]),
         result=results[int(data.attrs["result_number"])],
         residual=data["contact_residual"].values if "contact_residual" in data else None,
-        compliance=compliance,
+        compliance=_part(Compliance, data, "contact") if "contact_depth" in data else None,
         acceleration=data["acceleration"].values if "acceleration" in data else None,
-        places=places,
+        places=_part(ContactPlaces, data, "world") if "world_point" in data else None,
         signals=signals,
         origin=Origin(scene.mechanism, contacts, scene.law, scene.control, scene, None, ()),
     )
+
+
+def _part(kind: type, data: "xr.Dataset", head: str) -> Any:
+    """A module of arrays, each from the variable with its name after `head`."""
+    fields = (f.name for f in dataclasses.fields(kind))
+    return unchecked(kind, **{name: data[f"{head}_{name}"].values for name in fields})
 
 
 def _log(kind: type, values: dict[str, np.ndarray]) -> Any:
@@ -164,12 +164,4 @@ def _log(kind: type, values: dict[str, np.ndarray]) -> Any:
         else:
             array = values[field.name]
             fields[field.name] = array.astype(bool) if array.dtype == np.int8 else array
-    return _module(kind, **fields)
-
-
-def _module(kind: type, **fields: Any) -> Any:
-    """A module of arrays past its constructor, whose shapes are those of a single event."""
-    made = object.__new__(kind)
-    for name, value in fields.items():
-        object.__setattr__(made, name, value)
-    return made
+    return unchecked(kind, **fields)

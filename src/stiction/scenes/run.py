@@ -82,15 +82,10 @@ displayed(Trajectory)  # engines know nothing of what is shown
 @displayed
 @dataclass(frozen=True)
 class Scene:
-    """A scenario, and what it means: what moves, from where, what it may touch, under which law.
+    """A scenario, and what it means: what moves, from where, what it may touch, under which law."""
 
-    Attributes:
-        scenario: All fields, checked.
-        folder: Files of the scenario are relative to it.
-    """
-
-    scenario: Scenario
-    folder: Path = Path()
+    scenario: Scenario  # all fields, checked
+    folder: Path = Path()  # files of the scenario are relative to it
 
     def change(self, changes: Changes | None = None, /, **fields: Any) -> "Scene":
         """The scene with other fields, as `stiction.scene` takes them."""
@@ -326,15 +321,20 @@ class Scene:
         return told
 
     def _penetrations(self, run: Trajectory) -> tuple:
-        """Where the samples of a run penetrate. Compliant contacts may: that is their law."""
+        """Where the samples of a run penetrate."""
+        path = np.asarray(run.time), np.asarray(run.q)
+        looked = (self.mechanism, self.touching, self.ground)
+        return tuple(find_penetrations(*looked, *path, self.depths_allowed))
+
+    @property
+    def depths_allowed(self) -> dict[bool, float]:
+        """How deep a sample may be where the engine does not treat a pair, and where it does: there
+        compliant contacts may be deep, by their law.
+        """
         treated = np.inf if isinstance(self.law, Compliant) else INSIDE.double
         if isinstance(self.law, Stepping):
             treated = max(treated, SUNK * float(self.law.dt) ** 2)
-        allowed = {False: INSIDE.double, True: treated}
-        time, q = np.asarray(run.time), np.asarray(run.q)
-        return tuple(
-            find_penetrations(self.mechanism, self.touching, self.ground, time, q, allowed)
-        )
+        return {False: INSIDE.double, True: treated}
 
 
 def _paths(changes: Changes | None, fields: dict[str, Any]) -> dict[str, Any]:

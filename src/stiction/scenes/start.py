@@ -112,9 +112,7 @@ def refuse_inside(run: Trajectory, *, keep: bool) -> None:
     Compliant contacts may be compressed at the start: that is a state of theirs, and its energy is
     booked. But springs that push with many times the weight are a model in the ground.
 
-    Args:
-        run: The run.
-        keep: Whether compliant contacts may begin at any depth.
+    With `keep` compliant contacts may begin at any depth.
     """
     if np.any(run.result == RESULTS.began_inside):
         raise InputError(f"`start.q`: {run.message}")

@@ -16,10 +16,9 @@ import numpy as np
 from stiction._base.errors import InputError, unknown
 from stiction.engines import RESULTS, Hybrid, Trajectory, simulate
 from stiction.engines.simulation import DEVICES
-from stiction.engines.tolerances import INSIDE
 from stiction.scenes import Scene, law_of
 from stiction.studies.subject import in_words
-from stiction.surfaces import find_penetrations
+from stiction.surfaces import WorldContacts, find_penetrations
 
 # Fields of which each lane of a call may have its own number.
 _OF_LAW = (
@@ -104,7 +103,8 @@ def require_device(device: str, scene: Scene, varied: Collection[str]) -> None:
 def _is_plain(scene: Scene) -> bool:
     """Whether runs of a scene differ by numbers that a call takes."""
     s = scene.scenario
-    return isinstance(scene.law, Hybrid) and s.jump is None and s.track is None
+    known = not isinstance(scene.contacts, WorldContacts)
+    return known and isinstance(scene.law, Hybrid) and s.jump is None and s.track is None
 
 
 def _run(
@@ -191,8 +191,14 @@ def _state(scene: Scene, case: Scene) -> tuple[Any, Any]:
 
 
 def _samples(scene: Scene, wanted: int) -> int:
-    """How many samples to take: more than the ends where pairs may touch that are not treated."""
-    return wanted if wanted > 2 or all(p.treated for p in scene.touching) else _LOOKS
+    """How many samples to take: more than the ends where something may penetrate."""
+    return _LOOKS if wanted == 2 and _is_looked_over(scene) else wanted
+
+
+def _is_looked_over(scene: Scene) -> bool:
+    """Whether samples may penetrate: pairs are not treated, or are followed as far as they can."""
+    found = isinstance(scene.contacts, WorldContacts)
+    return found or any(not p.treated for p in scene.touching)
 
 
 def _lanes_in_a_call(scene: Scene, samples: int, device: str) -> int:
@@ -210,13 +216,12 @@ def _looked_over(
     """Runs, and the message of every lane that did not end well or in which bodies penetrate."""
     t = trajectory.to_numpy()
     well = np.asarray(t.result == RESULTS.successful)
-    untreated = any(not p.treated for p in scene.touching)
-    allowed = {False: INSIDE.double, True: np.inf}
+    allowed = scene.depths_allowed
     for k, i in enumerate(lanes):
         messages[i] = ""
         if not well[k]:
             messages[i] = str(RESULTS[jax.tree.map(lambda x, k=k: np.asarray(x[k]), t.result)])
-        elif untreated:
+        elif _is_looked_over(scene):
             path = (np.asarray(t.time[k]), np.asarray(t.q[k]))
             looked = (scene.mechanism, scene.touching, scene.ground)
             if deep := find_penetrations(*looked, *path, allowed):

@@ -11,6 +11,7 @@ from stiction.engines import Trajectory, rest_time
 from stiction.engines.result import MODE_FLAGS
 from stiction.scenes import Scene
 from stiction.studies.store import Schema, Variable
+from stiction.surfaces import WorldContacts
 
 KEEPS = ("ends", "summary", "events", "trajectories")
 MOST_EVENTS = 100  # of a case that are kept; `n_events` counts them all
@@ -107,7 +108,7 @@ def measure(trajectory: Trajectory, keep: Sequence[str]) -> dict[str, np.ndarray
         "t_end": t.time[lanes, last],
         "at_rest": np.isfinite(rested),
     }
-    if t.modes.shape[-1]:
+    if t.modes.shape[-1] and not isinstance(t.contacts, WorldContacts):
         found["final_mode"] = t.modes[lanes, last]
     if set(keep) != {"ends"}:
         energy = np.asarray(t.energy)
@@ -141,7 +142,9 @@ def _events(runs: Sequence[Trajectory]) -> dict[str, np.ndarray]:
     time, before, after = (np.full(shape, np.nan) for _ in range(3))
     kind, contact = np.full(shape, -1, np.int8), np.full(shape, -1, np.int16)
     for i, run in enumerate(runs):
-        names = {name: k for k, name in enumerate(run.contact_names)}
+        # Contacts that are found on the way have no number that is the same in all cases.
+        found = isinstance(run.contacts, WorldContacts)
+        names = {} if found else {name: k for k, name in enumerate(run.contact_names)}
         for j, event in enumerate(run.events()[:MOST_EVENTS]):
             time[i, j], kind[i, j] = event.time, KINDS.index(event.kind)
             contact[i, j] = names.get(event.contact, -1)

@@ -2,6 +2,7 @@
 
 import copy
 import threading
+import time as clock
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from stiction._base.errors import InputError, RunError
-from stiction.engines import Event, Trajectory
+from stiction.engines import Compliant, Event, Trajectory
 from stiction.report.compare import apart_from
+from stiction.report.figures import COLORS
 from stiction.report.player.payload import slow_times, slowness
 from stiction.report.run_path import RunPath, through_events, world_impulses
 from stiction.scenes import Scene, scenario_text
@@ -18,6 +20,7 @@ from stiction.scenes.scenario import law_name
 
 LAWS = ("hybrid", "stepping", "compliant")
 MOST_UNDONE = 200
+_TOGETHER = 0.7  # s between changes that are undone at once
 
 
 class Bench:
@@ -42,6 +45,7 @@ class Bench:
         self.ghosts: dict[str, Trajectory] = {}
         self.message = ""
         self._before: list[Scene] = []
+        self._last = "", 0.0  # which control made the last change, and when it was done
         self._laws: tuple[str, ...] = ()
         self._lock = threading.Lock()
         self._take(scene, self._simulate(scene) if run is None else run)
@@ -67,8 +71,13 @@ class Bench:
         self.slow = slow_times(self.impulses, self.slowness)
         self.message = "" if run.success else run.message
 
-    def change(self, fields: dict[str, Any]) -> bool:
-        """Run the scene with other fields; say whether that worked."""
+    def change(self, fields: dict[str, Any], by: str = "") -> bool:
+        """Run the scene with other fields; say whether that worked.
+
+        Changes by one control in quick succession, as of a slider that is drawn, are undone at
+        once.
+        """
+        begun = clock.monotonic()
         with self._lock:
             try:
                 scene = self.scene.change(fields)
@@ -76,7 +85,9 @@ class Bench:
             except (InputError, RunError) as error:
                 self.message = " ".join(str(error).split())
                 return False
-            self._before = [*self._before[1 - MOST_UNDONE :], self.scene]
+            if not (by and by == self._last[0] and begun - self._last[1] < _TOGETHER):
+                self._before = [*self._before[1 - MOST_UNDONE :], self.scene]
+            self._last = by, clock.monotonic()
             self._take(scene, run)
             self._run_ghosts()
             return True
@@ -86,7 +97,7 @@ class Bench:
         with self._lock:
             if not self._before:
                 return False
-            scene = self._before.pop()
+            scene, self._last = self._before.pop(), ("", 0.0)
             self._take(scene, self._simulate(scene))
             self._run_ghosts()
             return True
@@ -121,6 +132,17 @@ class Bench:
             name: float(np.abs(through_events(run).q[-1] - end).max())
             for name, run in self.ghosts.items()
         }
+
+    def color(self, ghost: str) -> int:
+        """Of the palette, in which a ghost is drawn and its curves are."""
+        return 1 + list(self.ghosts).index(ghost) % (len(COLORS) - 1)
+
+    def friction(self) -> np.ndarray:
+        """The static coefficient of each contact."""
+        law: Any = self.run.law
+        law = law.tangential.friction_law() if isinstance(law, Compliant) else law
+        mu = np.asarray(getattr(law, "mu_static", 0.0), float)
+        return np.broadcast_to(mu, (len(self.run.contact_names),))
 
     def scenario(self) -> str:
         """The scenario as a file."""

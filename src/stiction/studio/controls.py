@@ -1,13 +1,17 @@
 """The controls of the studio: the transport, what is shown, sliders, laws, files."""
 
+import html
 import threading
 import time as clock
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stiction._base.errors import InputError, RunError
+from stiction.report.figures import COLORS
 from stiction.report.page import number
+from stiction.report.video import SLOWEST, video_bytes
 from stiction.scenes import scene as read_scene
 from stiction.scenes import scene_names
 from stiction.scenes.scenario import law_name
@@ -25,7 +29,7 @@ TICK = 1 / 30  # s between two pictures
 HANDS = 0.2  # s between two moves of the charts' hands
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "4")
 MOST_EVENTS = 400  # in the list
-_SLOWEST = 1 / 12  # of the speed, at an impact
+_VIEW = 0.75  # rad, from top to bottom of the picture
 
 
 class Controls:
@@ -81,7 +85,8 @@ class Controls:
         """The first view: from the side, the whole motion in the picture."""
         middle, reach = self.stage.middle, max(self.stage.reach, 0.2)
         self.client.camera.up_direction = (0.0, 0.0, 1.0)
-        self.client.camera.position = middle + np.array([0.6, -2.4, 0.7]) * 0.75 * reach
+        self.client.camera.fov = _VIEW
+        self.client.camera.position = middle + np.array([0.6, -2.4, 0.7]) * 1.25 * reach
         self.client.camera.look_at = middle
 
     def _transport(self, gui: Any) -> None:
@@ -138,7 +143,7 @@ class Controls:
             self._ghosts = {law: gui.add_checkbox(f"ghost: {law}", False) for law in LAWS}
             for box in self._ghosts.values():
                 box.on_update(lambda e: self._by_hand(e, "ghosts", None))
-            self._differences = gui.add_markdown("")
+            self._differences = gui.add_html("")
 
     def _looks(self, gui: Any) -> None:
         with gui.add_folder("Show", expand_by_default=False):
@@ -196,9 +201,9 @@ class Controls:
         elif kind == "knob":
             knob = self._knobs[key][0]
             value = 10.0**wish if knob.power else float(wish)
-            self._changed(self.bench.change(knob.change(self.bench.scene, value)))
+            self._changed(self.bench.change(knob.change(self.bench.scene, value), key))
         elif kind == "start":
-            self._changed(self.bench.change({"start.q": wish}))
+            self._changed(self.bench.change({"start.q": wish}, what))
         elif kind == "law":
             self._changed(self.bench.change({"contact.law": wish}), anew=True)
         elif kind == "ghosts":
@@ -247,8 +252,13 @@ class Controls:
         if bench.message:
             text += f"\n\n**Not run:** {bench.message}"
         self._title.content = text
-        self._differences.content = "\n".join(
-            f"- {name}: ends {number(d, 3)} away" for name, d in bench.differences().items()
+        rows = [
+            f'<div><span style="color:{COLORS[bench.color(name)]}">■</span>'
+            f" {html.escape(name)}: ends {number(d, 3)} away</div>"
+            for name, d in bench.differences().items()
+        ]
+        self._differences.content = (
+            f'<div style="font-size:12px;padding:0 1em">{"".join(rows)}</div>'
         )
 
     def _on_play(self, wish: bool) -> None:
@@ -289,7 +299,7 @@ class Controls:
         pace = float(self._speed.value)
         if self._slow.value and bench.slow:
             away = float(np.abs(np.array(bench.slow) - self.t).min())
-            pace *= float(np.clip(away / bench.slowness, _SLOWEST, 1.0))
+            pace *= float(np.clip(away / bench.slowness, SLOWEST, 1.0))
         self.t = min(self.t + min(dt, 0.1) * pace, float(bench.path.time[-1]))
         if self.t >= bench.path.time[-1]:
             self._on_play(False)
@@ -307,11 +317,7 @@ class Controls:
                 self._tell_friction()
 
     def _tell_friction(self) -> None:
-        path = self.bench.path
-        k = int(
-            np.clip(np.searchsorted(path.time, self.t, side="right") - 1, 0, len(path.time) - 1)
-        )
-        used = self.stage.friction_used(k)
+        used = self.stage.friction_used(self.bench.path.index(self.t))
         names = self.bench.run.contact_names
         self._friction.content = "\n".join(
             f"- {names[c]}: {100 * share:.0f} % of the friction cone" for c, share in used.items()
@@ -330,13 +336,19 @@ class Controls:
                 self.stage.solid("capability", hull, (0, 114, 178))
                 self._found.content = words
             elif kind == "save":
-                client.send_file_download("scenario.yaml", bench.scenario().encode())
+                self._download("scenario.yaml", lambda: bench.scenario().encode())
             elif kind == "share":
-                client.send_file_download("report.html", bench.page().encode())
+                self._download("report.html", lambda: bench.page().encode())
             elif kind == "video":
-                from stiction.report.video import video_bytes
-
-                client.send_file_download("motion.mp4", video_bytes(bench.run, "mp4"))
+                self._download("motion.mp4", lambda: video_bytes(bench.run, "mp4"))
         except (InputError, RunError) as error:
             self._found.content = str(error)
             client.add_notification("Not done", str(error), auto_close_seconds=8.0, color="red")
+
+    def _download(self, name: str, make: Callable[[], bytes]) -> None:
+        """Make a file, saying so meanwhile, and hand it to the browser."""
+        note = self.client.add_notification(name, "is being made …", loading=True)
+        try:
+            self.client.send_file_download(name, make(), save_immediately=True)
+        finally:
+            note.remove()

@@ -14,7 +14,7 @@ from stiction.surfaces import Contacts, contact_kinematics
 
 def _state(bench: Bench, t: float) -> tuple[np.ndarray, np.ndarray, float]:
     path = bench.path
-    k = int(np.clip(np.searchsorted(path.time, t, side="right") - 1, 0, len(path.time) - 1))
+    k = path.index(t)
     return path.q[k], path.v[k], float(path.time[k])
 
 
@@ -25,10 +25,11 @@ def tell_motions(bench: Bench, t: float) -> str:
     q, v, time = _state(bench, t)
     answer = bench.scene.motions(q, _settled(bench, q, v, time), time)
     names = bench.run.contact_names
-    rows = [
-        f"{i + 1}. " + ", ".join(f"{n} {m}" for n, m in zip(names, motion.modes, strict=True))
-        for i, motion in enumerate(answer.motions)
-    ]
+    rows = []
+    for i, motion in enumerate(answer.motions):
+        held = [f"{n} {m}" for n, m in zip(names, motion.modes, strict=True) if m != "break"]
+        parting = f"{len(names) - len(held)} break" if len(held) < len(names) else ""
+        rows.append(f"{i + 1}. " + ", ".join([*held, *filter(None, [parting])]))
     return f"**{answer.verdict}**: {answer.explanation}.\n\n" + "\n".join(rows)
 
 
@@ -63,10 +64,12 @@ def capability_hull(bench: Bench, t: float, size: float) -> tuple[np.ndarray | N
             "capability needs motors, and points that are known to stand on; this scene lacks them"
         )
     q = jnp.asarray(_state(bench, t)[0])
-    law = run.law
-    stance = make_stance(run.mechanism, contacts=run.contacts, mu=jnp.asarray(law.mu_static))
+    mu = jnp.asarray(bench.friction())
+    stance = make_stance(run.mechanism, contacts=run.contacts, mu=mu)
     found = acceleration_set(stance, q)
     points = found.exact if len(found.exact) > 3 else found.motors
+    if not np.isfinite(points).all():
+        raise InputError("capability needs motors that have limits (ctrlrange or forcerange)")
     if points.shape[1] == 2:
         points = np.column_stack([points[:, 0], np.zeros(len(points)), points[:, 1]])
         points = np.concatenate([points + np.array([0, 0.01 * y, 0]) for y in (-1, 1)])

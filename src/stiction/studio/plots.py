@@ -10,6 +10,7 @@ from stiction.report.charts.chart import colors_of
 from stiction.report.charts.markup import thin
 from stiction.report.figures import COLORS
 from stiction.report.page import number, table_html
+from stiction.report.run_path import has_place
 from stiction.report.waterfall import energy_steps, waterfall
 from stiction.studio.bench import Bench
 
@@ -17,6 +18,7 @@ _HAND = "#c43b00"
 _MOST_PANELS = 4  # of one chart
 _APART = "largest difference of a coordinate"
 _ROW = 18  # px of a row of the time line
+_NAME = f"height:{_ROW}px;max-width:8em;overflow:hidden;text-overflow:ellipsis;white-space:nowrap"
 
 
 class Plots:
@@ -45,7 +47,6 @@ class Plots:
         with self._ghosts:
             self._hint = gui.add_markdown("Tick a ghost under *Law* to compare.")
         self._apart: tuple[Any, Any] | None = None  # the chart of the ghosts, and its legend
-        self._compared: tuple[str, ...] = ()
         self._refresh_whole()
 
     def remove(self) -> None:
@@ -63,7 +64,7 @@ class Plots:
 
         run, path = self.bench.run, self.bench.path
         # All contacts, whether they touch or not: another run has the same curves.
-        every = list(range(len(run.contact_names)))[:MAX_CONTACTS]
+        every = [int(i) for i in np.argsort(~has_place(run), kind="stable")[:MAX_CONTACTS]]
         found = {} if run.contacts is None else {"Contacts": contact_chart(run, every)}
         found |= {
             "Energy": energy_chart(run),
@@ -76,22 +77,10 @@ class Plots:
         """The handles of a panel and of its legend."""
         if isinstance(panel, Timeline):
             return self.gui.add_html(time_line(panel, chart, 0.0)), None
-        colors = _colors(panel)
-        series: list[dict[str, Any]] = [{"label": "time"}]
-        for line, color in zip(panel.lines, colors, strict=True):
-            look = {"label": line.name, "stroke": color, "width": 1.5}
-            series.append(look | ({"dash": [6, 4]} if line.style == "dashed" else {}))
-        series.append({"label": "now", "stroke": _HAND, "width": 1.5})
-        bands = ()
-        if panel.stacked:
-            series[1]["fill"] = colors[0] + "88"
-            bands = tuple(
-                {"series": (i + 2, i + 1), "fill": color + "88"}
-                for i, color in enumerate(colors[1:])
-            )
+        series, bands = _looks(panel)
         plot = self.gui.add_uplot(
             _with_hand(panel, chart, float(chart.x[0])),
-            tuple(series),
+            series,
             title=_title(panel),
             scales=_scales(panel, chart),
             bands=bands or None,
@@ -117,26 +106,24 @@ class Plots:
             f'<div style="font-size:11px;padding:.5em;white-space:nowrap">{rows}</div>'
         )
         apart = self.bench.apart()
-        lines = [Line(name, d) for name, d in apart.items()]
+        lines = [Line(name, d, color=self.bench.color(name)) for name, d in apart.items()]
         panel = Panel(_APART, lines)
         chart = Chart(np.asarray(self.bench.run.time), [panel])
         self._charts["Ghosts"] = chart
         self._hint.visible = not lines
-        if self._apart is not None and self._compared != tuple(apart):
-            for handle in self._apart:
-                handle.remove()
-            self._apart = None
-        self._compared = tuple(apart)
         if lines and self._apart is None:
             with self._ghosts:
                 self._apart = self._add(panel, chart)
-        elif self._apart is not None:
-            self._apart[0].scales = _scales(panel, chart)
+        if self._apart is not None:
+            plot, words = self._apart
+            plot.visible = words.visible = bool(lines)
+            if lines:
+                plot.series, plot.scales = _looks(panel)[0], _scales(panel, chart)
 
     def at(self, t: float) -> None:
         """Move the hand."""
         shown = list(self._plots)
-        if self._apart is not None:
+        if self._apart is not None and self._apart[0].visible:
             shown.append(("Ghosts", 0, *self._apart))
         for name, i, handle, words in shown:
             chart = self._charts[name]
@@ -146,6 +133,21 @@ class Plots:
             elif isinstance(panel, Panel):
                 handle.data = _with_hand(panel, chart, t)
                 words.content = legend(panel, chart, t)
+
+
+def _looks(panel: Panel) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
+    """How uPlot draws the curves and the hand, and what it fills between them."""
+    colors = _colors(panel)
+    series: list[dict[str, Any]] = [{"label": "time"}]
+    for line, color in zip(panel.lines, colors, strict=True):
+        look = {"label": line.name, "stroke": color, "width": 1.5}
+        series.append(look | ({"dash": [6, 4]} if line.style == "dashed" else {}))
+    series.append({"label": "now", "stroke": _HAND, "width": 1.5})
+    if not panel.stacked:
+        return tuple(series), ()
+    series[1]["fill"] = colors[0] + "88"
+    between = ({"series": (i + 2, i + 1), "fill": c + "88"} for i, c in enumerate(colors[1:]))
+    return tuple(series), tuple(between)
 
 
 def _data(panel: Panel, chart: Chart) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -225,7 +227,7 @@ def time_line(panel: Timeline, chart: Chart, t: float) -> str:
     parts, names = [], []
     colors = {s: COLORS[c] if c >= 0 else "#c9ced4" for s, (_, c) in panel.states.items()}
     for i, (name, (starts, ends, states)) in enumerate(panel.rows.items()):
-        names.append(f'<div style="height:{_ROW}px">{name}</div>')
+        names.append(f'<div style="{_NAME}">{html.escape(name)}</div>')
         for a, b, state in zip(starts, ends, states, strict=True):
             width = max(place(b) - place(a), 0.5)
             parts.append(

@@ -15,8 +15,10 @@ from scipy.spatial import ConvexHull, QhullError
 
 from stiction.engines import places_along
 from stiction.mechanism import GREY
+from stiction.report.figures import COLORS
 from stiction.report.meshes import drawn, field_mesh
 from stiction.report.player.payload import BODY_COLORS
+from stiction.report.run_path import has_place, through_events
 from stiction.studio.bench import Bench
 
 Array = np.ndarray
@@ -28,8 +30,11 @@ SHOWN = {
     "forces": True, "impulses": True, "friction cones": False, "slip velocities": False,
     "trail": True, "centre of mass": False, "support polygon": False, "ghosts": True,
 }  # fmt: skip
-_GHOST = 0.4  # opacity of ghosts
-_SOLID = 0.75  # and of bodies: forces on them begin at their surface and point inside
+_GHOST = 0.3  # opacity of ghosts
+_SOLID = 0.8  # and of bodies: forces on them begin at their surface and point inside
+_GLASS = 0.35  # of bodies in which friction cones are to be seen
+_SKY = ((227, 234, 242), (247, 249, 251))  # above and below, those of the page
+_FLOOR, _CELLS, _SECTIONS = (236, 240, 245), (214, 221, 229), (184, 194, 206)
 _TRAIL = 400  # points of a trail at most
 _CONE = 24  # sides
 
@@ -56,9 +61,10 @@ class Stage:
         self.model = copy.copy(self.bench.scene.mechanism.compiled.model)
         self.data = mujoco.MjData(self.model)
         _paint(self.model)
+        self.scene.set_background_image(_sky(), format="png")
         self._bodies("bodies", None)
-        self._ground()
         self.refresh()
+        self._ground()
 
     def refresh(self) -> None:
         """Take over another run of the same model, and its ghosts."""
@@ -67,19 +73,22 @@ class Stage:
         path = bench.path
         for name in [n for n in self._handles if n.startswith(("ghost", "trail"))]:
             self._handles.pop(name).remove()
-        self._trail()
+        self._reach()
         self._length = max(0.6 * self.size, 0.3 * self.reach)  # of a usual arrow
         if bench.run.contacts is not None:
             self._points, self._frames, _ = places_along(bench.run, path.sample, path.event)
-            self._force = np.asarray(bench.run.force)[path.sample]
-            self._mu = _friction(bench)
+            self._force = np.asarray(bench.run.force)[path.sample] * has_place(bench.run)[:, None]
+            self._mu = bench.friction()
             strength = np.abs(self._force[..., -1])
             usual = float(np.median(strength[strength > 0])) if (strength > 0).any() else 1.0
             self._scale = self._length / usual
         hits = np.linalg.norm(bench.impulses[:, 4:], axis=1)
         self._impulse_scale = self._length / max(float(hits.max(initial=0.0)), 1e-12)
-        for i, name in enumerate(bench.ghosts):
-            self._bodies(f"ghost {name}", BODY_COLORS[(i + 1) % len(BODY_COLORS)])
+        self._others = {name: through_events(run) for name, run in bench.ghosts.items()}
+        for name, other in self._others.items():
+            color = COLORS[bench.color(name)]
+            self._bodies(f"ghost {name}", color)
+            self._trail(f"trail {name}", other.q, _rgb(color))
 
     def _bodies(self, group: str, color: str | None) -> None:
         model, seen = self.model, drawn(self.bench.scene.mechanism)
@@ -110,15 +119,13 @@ class Stage:
     def _ground(self) -> None:
         contacts = self.bench.run.contacts
         planes = self.bench.scene.ground if contacts is None else contacts.planes
+        cell = 10.0 ** np.round(np.log10(self.reach / 4))
         for i in range(len(planes.position)):
             self._handles[f"ground/{i}"] = self.scene.add_grid(
-                f"/ground/{i}",
-                infinite_grid=True,
-                fade_distance=40.0,
-                cell_size=0.1,
-                section_size=1.0,
-                plane_opacity=0.25,
-            )
+                f"/ground/{i}", infinite_grid=True, fade_distance=12 * self.reach, cell_size=cell,
+                section_size=10 * cell, cell_color=_CELLS, section_color=_SECTIONS,
+                plane_color=_FLOOR, plane_opacity=0.6, shadow_opacity=0.25,
+            )  # fmt: skip
         self.tilt()
         if contacts is not None and contacts.field is not None:
             shape = field_mesh(contacts.field)
@@ -147,48 +154,41 @@ class Stage:
         mujoco.mj_kinematics(self.model, data)
         mujoco.mj_comPos(self.model, data)
 
-    def _trail(self) -> None:
-        """The way of the centre of mass."""
-        q = self.bench.path.q
-        chosen = np.unique(np.linspace(0, len(q) - 1, min(len(q), _TRAIL)).astype(int))
+    def _reach(self) -> None:
+        """The way of the centre of mass, and how far all that moves reaches around it."""
+        way = self._trail("trail", self.bench.path.q, TRAIL)
+        self.middle = 0.5 * (np.min(way, axis=0) + np.max(way, axis=0))
+        self.reach = float(np.linalg.norm(np.ptp(way, axis=0)) / 2 + self.size)
+
+    def _trail(self, name: str, q: Array, color: tuple[int, int, int]) -> list[Array]:
+        """Draw the way of the centre of mass."""
         way = []
-        for k in chosen:
+        for k in np.unique(np.linspace(0, len(q) - 1, min(len(q), _TRAIL)).astype(int)):
             self.place(self.data, q[k])
             way.append(self.data.subtree_com[0].copy())
         line = np.stack([way[:-1], way[1:]], axis=1) if len(way) > 1 else np.zeros((1, 2, 3))
-        self.middle = 0.5 * (np.min(way, axis=0) + np.max(way, axis=0))
-        self.reach = float(np.linalg.norm(np.ptp(way, axis=0)) / 2 + self.size)
-        self._handles["trail"] = self.scene.add_line_segments(
-            "/trail", line, TRAIL, thickness=2.0, thickness_units="screen",
-            visible=self.show["trail"],
+        self._handles[name] = self.scene.add_line_segments(
+            f"/{name}", line, color, visible=self.show["trail"], thickness_units="screen",
+            thickness=2.5 if name == "trail" else 1.5,
         )  # fmt: skip
-
-    def configuration(self, time: Array, q: Array, t: float) -> Array:
-        """Where a run is at a time, between its states."""
-        k = int(np.clip(np.searchsorted(time, t, side="right") - 1, 0, len(time) - 1))
-        step = time[min(k + 1, len(time) - 1)] - time[k]
-        if step <= 0 or t <= time[k]:
-            return q[k]
-        way, here = np.zeros(self.model.nv), np.array(q[k])
-        mujoco.mj_differentiatePos(self.model, way, 1.0, q[k], q[k + 1])
-        mujoco.mj_integratePos(self.model, here, way, min((t - time[k]) / step, 1.0))
-        return here
+        return way
 
     def at(self, t: float) -> None:
         """Show the time t [s]."""
         path = self.bench.path
-        self.place(self.data, self.configuration(path.time, path.q, t))
+        self.place(self.data, path.configuration(self.model, t))
         self._move("bodies")
+        self._clear(_GLASS if self.show["friction cones"] else _SOLID)
         center = self.data.subtree_com[0].copy()
-        for name, run in self.bench.ghosts.items():
+        for name, other in self._others.items():
             if self.show["ghosts"]:
-                time, q = np.asarray(run.time), np.asarray(run.q)
-                self.place(self.data, self.configuration(time, q, t))
+                self.place(self.data, other.configuration(self.model, t))
                 self._move(f"ghost {name}")
         for name, handle in self._handles.items():
             if name.startswith("ghost"):
-                handle.visible = self.show["ghosts"]
-        self._handles["trail"].visible = self.show["trail"]
+                handle.visible = self.show["ghosts"] and self._is_apart(name)
+            elif name.startswith("trail"):
+                handle.visible = self.show["trail"] and (name == "trail" or self.show["ghosts"])
         self._contacts(t, center)
 
     def _move(self, group: str) -> None:
@@ -197,9 +197,25 @@ class Stage:
             if handle is not None and body:
                 handle.position, handle.wxyz = self.data.xpos[body], self.data.xquat[body]
 
+    def _is_apart(self, ghost: str) -> bool:
+        """Whether a ghost's body is seen beside the run's own; two in one place look muddy."""
+        mine, other = self._handles[f"bodies/{ghost.rpartition('/')[2]}"], self._handles[ghost]
+        moved = float(np.abs(np.subtract(mine.position, other.position)).max())
+        turned = 1.0 - abs(float(np.dot(mine.wxyz, other.wxyz)))
+        return moved > 0.005 * self.size or turned > 1e-4
+
+    def _clear(self, opacity: float) -> None:
+        """Let one see through the bodies."""
+        for name, handle in self._handles.items():
+            if name.startswith("bodies") and getattr(handle, "opacity", None) not in (
+                None,
+                opacity,
+            ):
+                handle.opacity = opacity
+
     def _contacts(self, t: float, center: Array) -> None:
         path, longest = self.bench.path, 1.7 * self._length
-        k = int(np.clip(np.searchsorted(path.time, t, side="right") - 1, 0, len(path.time) - 1))
+        k = path.index(t)
         arrows: dict[str, list[tuple[Array, Array, tuple[int, int, int]]]] = {
             name: [] for name in ("forces", "impulses", "slip velocities")
         }
@@ -257,7 +273,7 @@ class Stage:
             frame = self._frames[k, c]
             normal, tangent = frame[-1], frame[0]
             axes = np.stack([tangent, np.cross(normal, tangent), normal], axis=1)
-            height = 0.35 * self.size
+            height = 0.6 * self.size
             turn = np.linspace(0, 2 * np.pi, _CONE, endpoint=False)
             ring = np.stack([np.cos(turn), np.sin(turn), np.full(_CONE, 1 / self._mu[c])], axis=1)
             ring *= height * self._mu[c]
@@ -265,7 +281,7 @@ class Stage:
             i = np.arange(_CONE)
             faces = np.stack([0 * i, 1 + i, 1 + (i + 1) % _CONE], axis=1)
             self._handles[f"cone {c}"] = self.scene.add_mesh_simple(
-                f"/cones/{c}", vertices, faces, opacity=0.3, side="double",
+                f"/cones/{c}", vertices, faces, opacity=0.4, side="double",
                 color=INSIDE if used < 0.999 else SLIPS,
             )  # fmt: skip
 
@@ -319,6 +335,14 @@ def _paint(model: mujoco.MjModel) -> None:
         model.geom_rgba[g, :3] = [x / 255 for x in _rgb(text)]
 
 
+def _sky() -> Array:
+    """The page's sky: one colour above, going over into another."""
+    share = np.linspace(0, 1, 256)[:, None, None]
+    above, below = (np.array(color, float) for color in _SKY)
+    rows = above + share * (below - above)
+    return np.repeat(rows, 8, axis=1).astype(np.uint8)
+
+
 def _rgb(text: str) -> tuple[int, int, int]:
     red, green, blue = (int(text[i : i + 2], 16) for i in (1, 3, 5))
     return red, green, blue
@@ -331,12 +355,6 @@ def _plain_color(mesh: Any) -> tuple[int, int, int] | None:
     colors = np.unique(np.asarray(mesh.visual.vertex_colors), axis=0)
     red, green, blue = (int(x) for x in colors[0, :3])
     return (red, green, blue) if len(colors) == 1 else None
-
-
-def _friction(bench: Bench) -> Array:
-    """The static coefficient of each contact."""
-    n = len(bench.run.contact_names)
-    return np.broadcast_to(np.asarray(getattr(bench.run.law, "mu_static", 0.0), float), (n,))
 
 
 def _short(vector: Array, longest: float) -> Array:

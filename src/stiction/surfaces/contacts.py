@@ -13,6 +13,7 @@ import numpy as np
 
 from stiction._base.arrays import Array, Float
 from stiction._base.errors import InputError, unknown
+from stiction._base.spatial import CORNERS
 from stiction.mechanism import HINGE, SLIDE, Mechanism
 from stiction.surfaces.supports import HeightField, Planes, planes
 from stiction.surfaces.touching import (
@@ -23,8 +24,6 @@ from stiction.surfaces.touching import (
     still_planes,
     touching_spheres,
 )
-
-_CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 
 
 class Touch(NamedTuple):
@@ -228,7 +227,7 @@ class _Builder:
                 for k, tip in enumerate(tips)
             ]
         if kind == "box":
-            corners = [center + R @ (signs * size) for signs in _CORNERS]
+            corners = [center + R @ (signs * size) for signs in CORNERS]
             return [
                 _Place(f"{name}[{k}]", "box corner", name, body, corner)
                 for k, corner in enumerate(corners)

@@ -78,21 +78,13 @@ class HeldImpact(eqx.Module):
 
 
 class FunctionalContact(eqx.Module):
-    """A link, what it touches, and where on both.
+    """A link, what it touches, and where on both."""
 
-    Attributes:
-        link: The body that comes into contact.
-        support: The body that is touched; 0 is the world.
-        motion: Pose of a frame in the support's, as a function of time; for supports that move as
-            prescribed.
-        place: Point and axes on the link.
-        ground: Point and axes on the support.
-    """
-
-    link: int = eqx.field(static=True)
-    support: int = eqx.field(static=True)
-    place: Frame
-    ground: Frame
+    link: int = eqx.field(static=True)  # the body that comes into contact
+    support: int = eqx.field(static=True)  # the body that is touched; 0 is the world
+    place: Frame  # point and axes on the link
+    ground: Frame  # point and axes on the support
+    # pose of a frame in the support's, as a function of time; for supports that move as prescribed
     motion: Callable[[Scalar], Frame] | None = eqx.field(static=True, default=None)
 
     @classmethod

@@ -5,26 +5,7 @@ odd about the file. Identification asks it for columns by name. Recordings of mo
 with `Table.by_time` (SI units, one time for all columns) and `make_even` (equal steps, no gaps).
 """
 
-from stiction.tables.c3d import has_plates, read_c3d_events, read_c3d_plates
-from stiction.tables.even import intervals, make_even
-from stiction.tables.read import MARKERS, SUFFIXES, read_table
-from stiction.tables.table import Table, is_number, to_number
-from stiction.tables.text import read_lines
-from stiction.tables.units import SI, Units
+from stiction._base.lazy import lazy_names
 
-__all__ = [
-    "MARKERS",
-    "SI",
-    "SUFFIXES",
-    "Table",
-    "Units",
-    "has_plates",
-    "intervals",
-    "is_number",
-    "make_even",
-    "read_c3d_events",
-    "read_c3d_plates",
-    "read_lines",
-    "read_table",
-    "to_number",
-]
+__getattr__, __dir__, _names = lazy_names(__name__, __file__)
+__all__ = list(_names)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -134,6 +134,11 @@ def _bridge(table: Table, max_gap: float) -> Table:
     return table.changed(note, time=table.time, values=values)
 
 
+def interpolate(time: np.ndarray | float, at: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Columns at other times, linearly between their samples; constant beyond them."""
+    return np.stack([np.interp(time, at, column) for column in values.T], axis=-1)
+
+
 def intervals(holds: np.ndarray) -> list[tuple[int, int]]:
     """Where something holds without a break: the first sample, and the first one after it."""
     padded = np.concatenate([[False], holds, [False]])

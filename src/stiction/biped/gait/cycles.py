@@ -5,22 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from stiction.biped.gait.events import GaitStride
+from stiction.tables import interpolate
 
 PERCENT = np.arange(101.0)
 
 
 @dataclass(frozen=True)
 class Cycles:
-    """Series of one foot's strides.
+    """Series of one foot's strides."""
 
-    Attributes:
-        foot: Whose strides.
-        strides: From when to when.
-        values: name -> values by stride and per cent, shape (n_strides, 101, …).
-    """
-
-    foot: str
-    strides: tuple[GaitStride, ...]
+    foot: str  # whose strides
+    strides: tuple[GaitStride, ...]  # from when to when
+    # name -> values by stride and per cent, shape (n_strides, 101, …)
     values: dict[str, np.ndarray]
 
     def mean(self, name: str) -> np.ndarray:
@@ -37,20 +33,13 @@ class Cycles:
 def make_cycles(
     time: np.ndarray, strides: list[GaitStride], foot: str, series: dict[str, np.ndarray]
 ) -> Cycles:
-    """The strides of one foot on 101 points.
-
-    Args:
-        time: Of the frames [s].
-        strides: Of all feet.
-        foot: Whose.
-        series: name -> values, one row a frame.
-    """
+    """The strides of one foot on 101 points."""
     own = tuple(s for s in strides if s.foot == foot)
     values = {}
     for name, x in series.items():
         flat = x.reshape(len(x), -1)
         at = [s.start + (s.end - s.start) * PERCENT / 100 for s in own]
-        cut = [np.stack([np.interp(t, time, c) for c in flat.T], axis=1) for t in at]
+        cut = [interpolate(t, time, flat) for t in at]
         shape = (len(own), len(PERCENT), *x.shape[1:])
         values[name] = np.array(cut).reshape(shape)
     return Cycles(foot, own, values)

@@ -37,23 +37,14 @@ from stiction.mechanism import Pose
 
 @dataclass(frozen=True)
 class FootLoads:
-    """What the ground does to each foot: a force at a point, and a moment. World axes.
+    """What the ground does to each foot: a force at a point, and a moment. World axes."""
 
-    Attributes:
-        feet: Names of the feet.
-        bodies: The body of each foot that it acts on.
-        force: On the foot [N], shape (n, n_feet, 3); nan where nothing is known of it.
-        point: Centre of pressure [m]; nan while the foot bears nothing.
-        moment: At that point [N·m], mostly the free moment about the vertical.
-        measured: Whether a plate said it, by frame and foot; otherwise the motion did.
-    """
-
-    feet: tuple[str, ...]
-    bodies: tuple[int, ...]
-    force: np.ndarray
-    point: np.ndarray
-    moment: np.ndarray
-    measured: np.ndarray
+    feet: tuple[str, ...]  # names of the feet
+    bodies: tuple[int, ...]  # the body of each foot that it acts on
+    force: np.ndarray  # on the foot [N], shape (n, n_feet, 3); nan where nothing is known of it
+    point: np.ndarray  # centre of pressure [m]; nan while the foot bears nothing
+    moment: np.ndarray  # at that point [N·m], mostly the free moment about the vertical
+    measured: np.ndarray  # whether a plate said it, by frame and foot; otherwise the motion did
 
     @property
     def known(self) -> np.ndarray:
@@ -63,25 +54,16 @@ class FootLoads:
 
 @dataclass(frozen=True)
 class JointLoads:
-    """What the joints do. By frame; world axes. Joints above a foot of unknown load are nan.
+    """What the joints do. By frame; world axes. Joints above a foot of unknown load are nan."""
 
-    Attributes:
-        moment: Generalised force of each coordinate [N·m of angles, N of lengths], (n, nq).
-        power: Of each coordinate [W]; positive where the joint gives energy to the motion.
-        reaction: Force that the joint below each body exerts on it [N], (n, n_bodies, 3).
-        reaction_moment: Its moment about the joint [N·m].
-        joint: Where the joints are [m].
-        residual_force: What the base would have to be pushed with [N].
-        residual_moment: The moment with it, about the centre of mass [N·m].
-    """
-
+    # generalised force of each coordinate [N·m of angles, N of lengths], (n, nq)
     moment: np.ndarray
-    power: np.ndarray
-    reaction: np.ndarray
-    reaction_moment: np.ndarray
-    joint: np.ndarray
-    residual_force: np.ndarray
-    residual_moment: np.ndarray
+    power: np.ndarray  # of each coordinate [W]; positive where the joint gives energy to the motion
+    reaction: np.ndarray  # force that the joint below each body exerts on it [N], (n, n_bodies, 3)
+    reaction_moment: np.ndarray  # its moment about the joint [N·m]
+    joint: np.ndarray  # where the joints are [m]
+    residual_force: np.ndarray  # what the base would have to be pushed with [N]
+    residual_moment: np.ndarray  # the moment with it, about the centre of mass [N·m]
 
 
 def joint_loads(

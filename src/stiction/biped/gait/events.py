@@ -14,34 +14,24 @@ import numpy as np
 
 from stiction.biped.axes import Axes
 from stiction.biped.gait.dynamics import FootLoads
-from stiction.tables import intervals
+from stiction.tables import interpolate, intervals
 
 _PAUSE, _SHORT = 0.04, 0.08  # s
 
 
 @dataclass(frozen=True)
 class FootStance:
-    """One foot on the ground.
+    """One foot on the ground."""
 
-    Attributes:
-        foot: Which.
-        strike: When it landed [s]; nan where the record begins in the stance, or knows not.
-        off: When it left [s]; nan where the record ends in the stance, or knows not.
-    """
-
-    foot: str
-    strike: float
-    off: float
+    foot: str  # which
+    strike: float  # when it landed [s]; nan where the record begins in the stance, or knows not
+    off: float  # when it left [s]; nan where the record ends in the stance, or knows not
 
 
 def find_stances(time: np.ndarray, loads: FootLoads, up: np.ndarray, threshold: float):
     """The stances of all feet, in the order of their beginning.
 
-    Args:
-        time: Of the frames [s].
-        loads: What the feet bear.
-        up: Unit vector.
-        threshold: Load of a foot that stands [N].
+    A foot stands while its load is above `threshold` [N].
     """
     found = []
     for k, foot in enumerate(loads.feet):
@@ -72,23 +62,14 @@ def crossing(time: np.ndarray, load: np.ndarray, k: int, level: float) -> float:
 
 @dataclass(frozen=True)
 class GaitStride:
-    """From one strike of a foot to its next.
+    """From one strike of a foot to its next."""
 
-    Attributes:
-        foot: Whose.
-        start: First strike [s].
-        end: Next strike [s].
-        off: When the foot left between them [s].
-        opposite_off: When the other foot left after `start` [s]; nan in a run, or if not seen.
-        opposite_strike: When the other foot landed [s]; nan if not seen.
-    """
-
-    foot: str
-    start: float
-    end: float
-    off: float
-    opposite_off: float
-    opposite_strike: float
+    foot: str  # whose
+    start: float  # first strike [s]
+    end: float  # next strike [s]
+    off: float  # when the foot left between them [s]
+    opposite_off: float  # when the other foot left after `start` [s]; nan in a run, or if not seen
+    opposite_strike: float  # when the other foot landed [s]; nan if not seen
 
 
 def find_strides(stances: list[FootStance], feet: tuple[str, ...]) -> list[GaitStride]:
@@ -155,17 +136,14 @@ def spatiotemporal(
         row["double support [%]"] = double / duration * 100
         other = [f for f in heels if f != s.foot]
         if len(other) == 1:
-            apart = _at(s.start, time, heels[s.foot]) - _at(s.start, time, heels[other[0]])
+            own, its = (interpolate(s.start, time, heels[f]) for f in (s.foot, other[0]))
+            apart = own - its
             row["step length [m]"] = float(apart @ axes.forward)
             row["step width [m]"] = float(abs(apart @ axes.left))
         if np.isfinite(s.opposite_strike):
             row["step time [s]"] = s.end - s.opposite_strike
         rows.append(row)
     return rows
-
-
-def _at(when: float, time: np.ndarray, values: np.ndarray) -> np.ndarray:
-    return np.array([np.interp(when, time, column) for column in values.T])
 
 
 def summarize_strides(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

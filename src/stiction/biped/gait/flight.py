@@ -17,31 +17,17 @@ _AT_ONCE = 0.04  # s: feet that leave together
 
 @dataclass(frozen=True)
 class Flight:
-    """A time in which no foot bears anything.
+    """A time in which no foot bears anything."""
 
-    Attributes:
-        start: When the last foot left [s].
-        end: When the first one landed [s].
-        rise: Of the centre of mass, from `start` to its highest place [m].
-    """
-
-    start: float
-    end: float
-    rise: float
+    start: float  # when the last foot left [s]
+    end: float  # when the first one landed [s]
+    rise: float  # of the centre of mass, from `start` to its highest place [m]
 
 
 def find_flights(
     time: np.ndarray, loads: FootLoads, height: np.ndarray, up: np.ndarray, threshold: float
 ) -> list[Flight]:
-    """The whole flights: all feet are known, and none bears more than `threshold`.
-
-    Args:
-        time: Of the frames [s].
-        loads: What the feet bear.
-        height: Of the centre of mass [m].
-        up: Unit vector.
-        threshold: Load of a foot that stands [N].
-    """
+    """The whole flights: all feet are known, and none bears more than `threshold` [N]."""
     if not loads.feet:
         return []
     load = (loads.force @ up).max(axis=1)  # nan where a foot is not known
@@ -90,15 +76,6 @@ def landing_table(
     rate: mean slope from 20 to 80 % of the way to it ([Milner2006]), or to 13 % of stance where
     there is none. Vertical stiffness: largest load over the fall of the centre of mass,
     $k = F_\max / \Delta y$ of all feet together ([McMahon1987]).
-
-    Args:
-        stances: Of all feet.
-        flights: In the order of time.
-        time: Of the frames [s].
-        loads: What the feet bear.
-        height: Of the centre of mass [m].
-        up: Unit vector.
-        weight: Of the body [N].
     """
     rows = []
     total = np.nansum(loads.force, axis=1) @ up

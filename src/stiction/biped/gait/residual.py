@@ -6,7 +6,6 @@ moments below 1 % of the height of the centre of mass times that force (root mea
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,27 +16,15 @@ FORCE_LIMIT, MOMENT_LIMIT = 0.05, 0.01
 
 @dataclass(frozen=True)
 class ResidualReport:
-    """The residual in numbers, and what they mean.
+    """The residual in numbers, and what they mean."""
 
-    Attributes:
-        force_rms: Root mean square of the residual force over the largest external force.
-        moment_rms: The same of the residual moment, over force times height of the centre of mass.
-        force_peak: Largest residual force [N].
-        moment_peak: Largest residual moment [N·m].
-        usable: Whether both are below the limits.
-        sentence: That, in words.
-    """
-
-    force_rms: float
+    force_rms: float  # root mean square of the residual force over the largest external force
+    # the same of the residual moment, over force times height of the centre of mass
     moment_rms: float
-    force_peak: float
-    moment_peak: float
-    usable: bool
-    sentence: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return dict(vars(self))
+    force_peak: float  # largest residual force [N]
+    moment_peak: float  # largest residual moment [N·m]
+    usable: bool  # whether both are below the limits
+    sentence: str  # that, in words
 
 
 def report_residual(

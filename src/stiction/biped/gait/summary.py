@@ -39,7 +39,7 @@ def summarize_gait(
             for f in gait.flights
         ],
         "peaks": joint_peaks(gait, bands),
-        "residual": gait.residual.to_dict(),
+        "residual": dict(vars(gait.residual)),
         "loads_from_plates": {
             foot: float(loads.measured[:, k].mean()) for k, foot in enumerate(loads.feet)
         },

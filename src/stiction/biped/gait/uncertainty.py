@@ -31,25 +31,16 @@ from stiction.tables import Table
 
 @dataclass(frozen=True)
 class GaitNoise:
-    """Standard deviations of what is not known well.
+    """Standard deviations of what is not known well."""
 
-    Attributes:
-        angle: Of joint angles [deg]: skin on bone, a few degrees in the planes that matter least.
-        position: Of the base's place [m].
-        pace: Highest frequency of these two [Hz].
-        cutoff: Of the logarithm of the cut-off.
-        mass: Of the segments' masses, as a part of each.
-        pressure: Of a plate's place, along each horizontal axis [m].
-        turn: Of a plate's direction about the vertical [deg].
-    """
-
+    # of joint angles [deg]: skin on bone, a few degrees in the planes that matter least
     angle: float = 1.0
-    position: float = 0.002
-    pace: float = 1.0
-    cutoff: float = 0.15
-    mass: float = 0.05
-    pressure: float = 0.005
-    turn: float = 0.5
+    position: float = 0.002  # of the base's place [m]
+    pace: float = 1.0  # highest frequency of these two [Hz]
+    cutoff: float = 0.15  # of the logarithm of the cut-off
+    mass: float = 0.05  # of the segments' masses, as a part of each
+    pressure: float = 0.005  # of a plate's place, along each horizontal axis [m]
+    turn: float = 0.5  # of a plate's direction about the vertical [deg]
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -12,19 +12,12 @@ from stiction.tables import intervals
 
 @dataclass(frozen=True)
 class Comparison:
-    """Computed beside measured.
+    """Computed beside measured."""
 
-    Attributes:
-        measured: On the frames of the motion.
-        components: A row for each of the total and the feet, and each direction.
-        stances: A row for each stance that was measured whole.
-        pressure: A row for each foot: error of the centre of pressure [mm].
-    """
-
-    measured: Measured
-    components: list[dict[str, Any]]
-    stances: list[dict[str, Any]]
-    pressure: list[dict[str, Any]]
+    measured: Measured  # on the frames of the motion
+    components: list[dict[str, Any]]  # a row for each of the total and the feet, and each direction
+    stances: list[dict[str, Any]]  # a row for each stance that was measured whole
+    pressure: list[dict[str, Any]]  # a row for each foot: error of the centre of pressure [mm]
 
 
 def compare(reactions: GroundReactions, measured: Measured) -> Comparison:

@@ -8,7 +8,7 @@ from stiction._base.errors import InputError
 from stiction.biped.axes import axes_that_turn
 from stiction.biped.grf.plates import ForcePlate, ForcePlates
 from stiction.biped.grf.reactions import GroundReactions
-from stiction.tables import intervals
+from stiction.tables import interpolate, intervals
 
 TOUCHED = 20.0  # N: more than a plate's noise
 _FAR = 0.3  # m; a centre of pressure so far from every foot belongs to another frame
@@ -18,30 +18,19 @@ _SLOW = 1.5  # frames; a larger lag is worth a note
 
 @dataclass(frozen=True)
 class Measured:
-    """What plates measured, on the frames of a motion.
+    """What plates measured, on the frames of a motion."""
 
-    Attributes:
-        time: Time of the frames that both cover [s].
-        frames: Which frames of the motion these are.
-        total: Force [N].
-        feet: Force of each foot [N], shape (n, n_feet, 3).
-        pressure: Centre of pressure of each foot [m], nan where not loaded or not known.
-        free_moment: About the vertical through it [N·m], shape (n, n_feet).
-        known: Whether a foot's force was measured: it may have stepped beside the plates, or both
-            feet on one.
-        complete: Whether all of the total was measured.
-        notes: What was found.
-    """
-
-    time: np.ndarray
-    frames: slice
-    total: np.ndarray
-    feet: np.ndarray
-    pressure: np.ndarray
-    free_moment: np.ndarray
+    time: np.ndarray  # time of the frames that both cover [s]
+    frames: slice  # which frames of the motion these are
+    total: np.ndarray  # force [N]
+    feet: np.ndarray  # force of each foot [N], shape (n, n_feet, 3)
+    pressure: np.ndarray  # centre of pressure of each foot [m], nan where not loaded or not known
+    free_moment: np.ndarray  # about the vertical through it [N·m], shape (n, n_feet)
+    # whether a foot's force was measured: it may have stepped beside the plates, or both feet on
+    # one
     known: np.ndarray
-    complete: np.ndarray
-    notes: tuple[str, ...]
+    complete: np.ndarray  # whether all of the total was measured
+    notes: tuple[str, ...]  # what was found
 
 
 def measured_on_frames(plates: ForcePlates, reactions: GroundReactions) -> Measured:
@@ -108,10 +97,7 @@ def _averaged(time: np.ndarray, values: np.ndarray, at: np.ndarray, period: floa
     steps = np.diff(time)[:, None] * (values[1:] + values[:-1]) / 2
     integral = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(steps, axis=0)])
     ends = [np.clip(at + side * period / 2, time[0], time[-1]) for side in (-1, 1)]
-    low, high = (
-        np.stack([np.interp(e, time, integral[:, k]) for k in range(values.shape[1])], axis=1)
-        for e in ends
-    )
+    low, high = (interpolate(e, time, integral) for e in ends)
     return (high - low) / (ends[1] - ends[0])[:, None]
 
 

@@ -24,28 +24,16 @@ from stiction.mechanism import Pose
 
 @dataclass(frozen=True)
 class TotalReaction:
-    """What all contacts together exert in every frame, and where the body is.
+    """What all contacts together exert in every frame, and where the body is."""
 
-    Attributes:
-        force: On the body [N], shape (n, 3).
-        moment: About the world's origin [N·m].
-        center: Centre of mass [m].
-        center_velocity: Its velocity [m/s].
-    """
-
-    force: np.ndarray
-    moment: np.ndarray
-    center: np.ndarray
-    center_velocity: np.ndarray
+    force: np.ndarray  # on the body [N], shape (n, 3)
+    moment: np.ndarray  # about the world's origin [N·m]
+    center: np.ndarray  # centre of mass [m]
+    center_velocity: np.ndarray  # its velocity [m/s]
 
 
 def total_reaction(bodies: SubjectBodies, motion: BodyMotion) -> TotalReaction:
-    """Force and moment that the ground must exert for the bodies to move as they do.
-
-    Args:
-        bodies: Masses, inertia and gravity.
-        motion: Poses and their derivatives.
-    """
+    """Force and moment that the ground must exert for the bodies to move as they do."""
     m, I, g = (np.asarray(x) for x in (bodies.mass, bodies.inertia, bodies.gravity))
     c, c_rate, c_acceleration = _carried(motion, slice(None), np.asarray(bodies.center))
     f = m[:, None] * (c_acceleration - g)

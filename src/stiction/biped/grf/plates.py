@@ -26,38 +26,23 @@ _SHORT = re.compile(r"^(?P<head>.*?)(?P<kind>F|M|T|COP|P)_?(?P<axis>[xyz])(?P<ta
 
 @dataclass(frozen=True)
 class ForcePlate:
-    """One plate, or one foot's part of the measurement.
+    """One plate, or one foot's part of the measurement."""
 
-    Attributes:
-        name: As the file calls it.
-        force: On the person [N], one row a time.
-        point: Centre of pressure [m]; none if not measured.
-        torque: Moment at that point [N·m]; zero if not measured.
-        body: The body that it acts on, if the file says.
-    """
-
-    name: str
-    force: np.ndarray
-    point: np.ndarray | None = None
-    body: str | None = None
-    torque: np.ndarray | None = None
+    name: str  # as the file calls it
+    force: np.ndarray  # on the person [N], one row a time
+    point: np.ndarray | None = None  # centre of pressure [m]; none if not measured
+    body: str | None = None  # the body that it acts on, if the file says
+    torque: np.ndarray | None = None  # moment at that point [N·m]; zero if not measured
 
 
 @dataclass(frozen=True)
 class ForcePlates:
-    """All plates of a measurement, on common times.
+    """All plates of a measurement, on common times."""
 
-    Attributes:
-        source: The file's name.
-        time: [s], evenly spaced.
-        plates: One each.
-        notes: What was mended.
-    """
-
-    source: str
-    time: np.ndarray
-    plates: tuple[ForcePlate, ...]
-    notes: tuple[str, ...] = ()
+    source: str  # the file's name
+    time: np.ndarray  # [s], evenly spaced
+    plates: tuple[ForcePlate, ...]  # one each
+    notes: tuple[str, ...] = ()  # what was mended
 
     @property
     def total(self) -> np.ndarray:

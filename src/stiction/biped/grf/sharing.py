@@ -8,7 +8,7 @@ import numpy as np
 from stiction._base.errors import InputError
 from stiction.biped.axes import Axes
 from stiction.biped.grf.momentum import TotalReaction
-from stiction.biped.grf.split import SLACK, Split, split_reaction, split_shares
+from stiction.biped.grf.split import SLACK, Split, cross_matrix, split_reaction, split_shares
 from stiction.biped.grf.touch import FootTouch, Ground, nearest
 from stiction.biped.grf.transition import inside_cones, smooth_transition
 
@@ -23,49 +23,29 @@ _UNKNOWN = 1e6  # m²: the slack of a moment that is not known
 
 @dataclass(frozen=True)
 class Shares:
-    """How the total reaction is shared. Forces act on the subject, in world axes.
+    """How the total reaction is shared. Forces act on the subject, in world axes."""
 
-    Attributes:
-        point_force: At the points of the soles [N], shape (n, n_points, 3).
-        foot_force: Force of each foot [N], shape (n, n_feet, 3).
-        pressure: Centre of pressure of each foot [m], nan while it bears nothing.
-        free_moment: About the vertical through it [N·m].
-        down: Whether each foot bears load.
-        determined: Whether mechanics alone fixes the feet's forces, along world axes, by frame.
-        moment_error: Moment of the points' forces less that asked for [N·m].
-        needed_friction: The least coefficient that carries the total force.
-        pivot_height: Height of the pivot above the centre of mass [m]; nan where none was used.
-        notes: What is odd about them.
-    """
-
-    point_force: np.ndarray
-    foot_force: np.ndarray
-    pressure: np.ndarray
-    free_moment: np.ndarray
-    down: np.ndarray
+    point_force: np.ndarray  # at the points of the soles [N], shape (n, n_points, 3)
+    foot_force: np.ndarray  # force of each foot [N], shape (n, n_feet, 3)
+    pressure: np.ndarray  # centre of pressure of each foot [m], nan while it bears nothing
+    free_moment: np.ndarray  # about the vertical through it [N·m]
+    down: np.ndarray  # whether each foot bears load
+    # whether mechanics alone fixes the feet's forces, along world axes, by frame
     determined: np.ndarray
-    moment_error: np.ndarray
-    needed_friction: np.ndarray
-    pivot_height: float
-    notes: tuple[str, ...]
+    moment_error: np.ndarray  # moment of the points' forces less that asked for [N·m]
+    needed_friction: np.ndarray  # the least coefficient that carries the total force
+    pivot_height: float  # height of the pivot above the centre of mass [m]; nan where none was used
+    notes: tuple[str, ...]  # what is odd about them
 
 
 class Frames(NamedTuple):
-    """The problem of every frame in contact axes (tangents, normal) and body weights.
+    """The problem of every frame in contact axes (tangents, normal) and body weights."""
 
-    Attributes:
-        F: Total force.
-        N: Total moment about the middle of the points [m].
-        r: The points, from their middle [m].
-        near: How near each point is to touching.
-        mu: Coefficient of friction.
-    """
-
-    F: np.ndarray
-    N: np.ndarray
-    r: np.ndarray
-    near: np.ndarray
-    mu: np.ndarray
+    F: np.ndarray  # total force
+    N: np.ndarray  # total moment about the middle of the points [m]
+    r: np.ndarray  # the points, from their middle [m]
+    near: np.ndarray  # how near each point is to touching
+    mu: np.ndarray  # coefficient of friction
 
     def only(self, use: np.ndarray) -> "Frames":
         """The frames in use; the others are made easy to solve: stand still on all points."""
@@ -269,9 +249,7 @@ def _determined(f, r, feet, to_contact) -> np.ndarray:
     if not several.any():
         return fixed
     r, mask = r[several], loaded[several].astype(float)
-    x, y, z = r[..., 0], r[..., 1], r[..., 2]
-    o = np.zeros_like(x)
-    turn = np.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape(-1, k, 3, 3)
+    turn = cross_matrix(r)
     unit = np.broadcast_to(np.eye(3), turn.shape)
     A = np.concatenate([unit, turn], axis=2) * mask[..., None, None]
     A = np.moveaxis(A, 1, 2).reshape(len(r), 6, 3 * k)

@@ -38,27 +38,17 @@ _HALF_POWER = np.sqrt(2.0) - 1
 
 @dataclass(frozen=True)
 class Smoothed:
-    """A motion that can be differentiated.
+    """A motion that can be differentiated."""
 
-    Attributes:
-        time: Evenly spaced [s].
-        q: Coordinates, one row a time.
-        rate: First derivatives.
-        acceleration: Second derivatives.
-        filter: The filter used.
-        cutoff: Its cut-off [Hz]; inf if nothing was filtered.
-        chosen: Whether the cut-off was chosen from the data.
-        settled: Whether a frame is far enough from the ends: nearer, noise moves accelerations
-            more than twice as much as inside.
-    """
-
-    time: np.ndarray
-    q: np.ndarray
-    rate: np.ndarray
-    acceleration: np.ndarray
-    filter: str
-    cutoff: float
-    chosen: bool
+    time: np.ndarray  # evenly spaced [s]
+    q: np.ndarray  # coordinates, one row a time
+    rate: np.ndarray  # first derivatives
+    acceleration: np.ndarray  # second derivatives
+    filter: str  # the filter used
+    cutoff: float  # its cut-off [Hz]; inf if nothing was filtered
+    chosen: bool  # whether the cut-off was chosen from the data
+    # whether a frame is far enough from the ends: nearer, noise moves accelerations more than twice
+    # as much as inside
     settled: np.ndarray
 
 

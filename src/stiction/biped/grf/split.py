@@ -46,19 +46,12 @@ _TRIALS = 8  # step lengths 1, 1/4, 1/16, … tried at once
 
 
 class Split(NamedTuple):
-    """Forces at the points, of one instant or of many.
+    """Forces at the points, of one instant or of many."""
 
-    Attributes:
-        force: At each point; tangents, then normal.
-        moment_error: Moment of the forces less the moment asked for.
-        steps: Newton steps taken.
-        converged: Whether the forces are the solution.
-    """
-
-    force: Float[np.ndarray, "*n n_points 3"]
-    moment_error: Float[np.ndarray, "*n 3"]
-    steps: np.ndarray
-    converged: np.ndarray
+    force: Float[np.ndarray, "*n n_points 3"]  # at each point; tangents, then normal
+    moment_error: Float[np.ndarray, "*n 3"]  # moment of the forces less the moment asked for
+    steps: np.ndarray  # Newton steps taken
+    converged: np.ndarray  # whether the forces are the solution
 
 
 def split_reaction(
@@ -92,9 +85,9 @@ def split_reaction(
     slack = np.full(3, SLACK) if slack is None else slack
     # Rows of A_i: the force itself, its moment r × f, and its moment about the pivot by feet.
     unit = np.broadcast_to(np.eye(3), (*points.shape, 3))
-    rows, soft = [unit, _cross_matrix(points)], [np.zeros(3), slack]
+    rows, soft = [unit, cross_matrix(points)], [np.zeros(3), slack]
     if pivot is not None and feet is not None:
-        about = _cross_matrix(points - pivot[..., None, :])[..., None, :, :]
+        about = cross_matrix(points - pivot[..., None, :])[..., None, :, :]
         turned = feet[:, :, None, None] * about
         rows.append(turned.reshape(*points.shape[:-1], -1, 3))
         # What is not known of the total moment is not known of a foot's either.
@@ -136,7 +129,7 @@ def split_shares(
     by_foot = np.broadcast_to(by_foot, (*points.shape[:-1], *by_foot.shape[1:]))
     flat = forces.reshape(*forces.shape[:-2], -1)
     soft = np.concatenate([np.zeros(flat.shape[-1]), slack])
-    A = np.concatenate([by_foot, _cross_matrix(points)], axis=-2)
+    A = np.concatenate([by_foot, cross_matrix(points)], axis=-2)
     b = np.concatenate([flat, moment], axis=-1)
     return _solved(A, b, soft, nearness, mu, points, moment, (forces, feet))
 
@@ -265,7 +258,7 @@ def _minimum(problem: _Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y, size, steps
 
 
-def _cross_matrix(r: np.ndarray) -> np.ndarray:
+def cross_matrix(r: np.ndarray) -> np.ndarray:
     """[r]ₓ, with [r]ₓ f = r × f."""
     x, y, z = r[..., 0], r[..., 1], r[..., 2]
     o = np.zeros_like(x)

@@ -37,19 +37,13 @@ _LOW, _RESTING = 0.3, 0.2
 
 @dataclass(frozen=True)
 class Ground:
-    """The ground under the feet, and when a point counts as touching it.
+    """The ground under the feet, and when a point counts as touching it."""
 
-    Attributes:
-        friction: Coefficient of friction μ.
-        level: Height under every point [m]; none takes it from the recording, point by point.
-        gap_tolerance: Points higher than this above the ground do not touch, g_0 [m].
-        speed_tolerance: Points faster than this do not touch, v_0 [m/s].
-    """
-
-    friction: float = 0.8
+    friction: float = 0.8  # coefficient of friction μ
+    # height under every point [m]; none takes it from the recording, point by point
     level: float | None = None
-    gap_tolerance: float = 0.03
-    speed_tolerance: float = 1.0
+    gap_tolerance: float = 0.03  # points higher than this above the ground do not touch, g_0 [m]
+    speed_tolerance: float = 1.0  # points faster than this do not touch, v_0 [m/s]
 
     def __post_init__(self) -> None:
         for name, unit in (
@@ -64,25 +58,15 @@ class Ground:
 
 @dataclass(frozen=True)
 class FootTouch:
-    """Functional coordinates of the points of all soles.
+    """Functional coordinates of the points of all soles."""
 
-    Attributes:
-        position: Where the points are [m].
-        gap: Height above the support less the point's level, g_N [m].
-        rate: Velocity relative to the support [m/s], in world axes.
-        gap_rate: Its upward part [m/s].
-        nearness: From 0, apart, to 1, at rest on the ground.
-        level: Height at which each point rests [m].
-        support_velocity: Velocity of the ground or belt [m/s].
-    """
-
-    position: np.ndarray
-    gap: np.ndarray
-    rate: np.ndarray
-    gap_rate: np.ndarray
-    nearness: np.ndarray
-    level: np.ndarray
-    support_velocity: np.ndarray
+    position: np.ndarray  # where the points are [m]
+    gap: np.ndarray  # height above the support less the point's level, g_N [m]
+    rate: np.ndarray  # velocity relative to the support [m/s], in world axes
+    gap_rate: np.ndarray  # its upward part [m/s]
+    nearness: np.ndarray  # from 0, apart, to 1, at rest on the ground
+    level: np.ndarray  # height at which each point rests [m]
+    support_velocity: np.ndarray  # velocity of the ground or belt [m/s]
 
 
 def touching(

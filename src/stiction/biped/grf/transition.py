@@ -15,6 +15,7 @@ import numpy as np
 
 from stiction.tables import intervals
 
+_HALVINGS = 40  # of the way to a force inside both cones
 _INSIDE = 0.99  # of the cone: on its very edge every point's force would be forced
 
 
@@ -66,9 +67,7 @@ def smooth_transition(
     return shares, assigned
 
 
-def inside_cones(
-    share: np.ndarray, force: np.ndarray, mu: np.ndarray, steps: int = 40
-) -> np.ndarray:
+def inside_cones(share: np.ndarray, force: np.ndarray, mu: np.ndarray) -> np.ndarray:
     """A foot's share, moved as little as needed along the way to its part of the total force.
 
     Both it and what is left for the other foot then lie inside the friction cone, since the part
@@ -78,7 +77,6 @@ def inside_cones(
         share: One foot's force (tangents, then normal).
         force: Force of both feet, inside the cone.
         mu: Coefficient of friction.
-        steps: Halvings of the way.
     """
     part = np.clip(share[:, 2] / np.maximum(force[:, 2], 1e-300), 0, 1)[:, None] * force
 
@@ -87,7 +85,7 @@ def inside_cones(
 
     low, high = np.zeros(len(share)), np.ones(len(share))
     high = np.where(inside(share) & inside(force - share), 0.0, high)
-    for _ in range(steps):
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
         f = share + middle[:, None] * (part - share)
         good = inside(f) & inside(force - f)

@@ -28,18 +28,12 @@ _EDGE = 1.0  # width of the outermost pieces; SciPy's PPoly goes on with them fo
 
 
 class CoordinateFunctions(eqx.Module):
-    """Piecewise polynomials of linear combinations of coordinates.
+    """Piecewise polynomials of linear combinations of coordinates."""
 
-    Attributes:
-        mixing: The matrix A.
-        knots: Where the pieces of each function meet, padded with inf.
-        origins: The point that each piece is expanded about.
-        coefficients: Coefficients of the powers 0, 1, 2, … of x less the piece's origin.
-    """
-
-    mixing: Float[Array, "n nq"]
-    knots: Float[Array, "n n_knots"]
-    origins: Float[Array, "n n_pieces"]
+    mixing: Float[Array, "n nq"]  # the matrix A
+    knots: Float[Array, "n n_knots"]  # where the pieces of each function meet, padded with inf
+    origins: Float[Array, "n n_pieces"]  # the point that each piece is expanded about
+    # coefficients of the powers 0, 1, 2, … of x less the piece's origin
     coefficients: Float[Array, "n n_pieces n_powers"]
 
     def __call__(self, q: Float[Array, "nq"]) -> Float[Array, "n"]:

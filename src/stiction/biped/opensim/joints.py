@@ -32,29 +32,19 @@ _TRANSFORM = tuple(f"{kind}{k}" for kind in ("rotation", "translation") for k in
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint as read: what it joins, where, and how it moves.
+    """A joint as read: what it joins, where, and how it moves."""
 
-    Attributes:
-        name: Name of the joint.
-        parent: Name of the body that carries it, "ground" for the ground.
-        child: Name of the body that it moves.
-        in_parent: Rotation and position [m] of the joint's frame on the parent.
-        in_child: Rotation and position [m] of the joint's frame on the child.
-        axes: Unit vectors along three turns and three shifts.
-        terms: By how much, as functions of the coordinates.
-        coordinates: What the functions are of.
-        reverse: Whether the transform is from the child to the parent.
-    """
-
-    name: str
-    parent: str
-    child: str
+    name: str  # name of the joint
+    parent: str  # name of the body that carries it, "ground" for the ground
+    child: str  # name of the body that it moves
+    # rotation and position [m] of the joint's frame on the parent
     in_parent: tuple[np.ndarray, np.ndarray]
+    # rotation and position [m] of the joint's frame on the child
     in_child: tuple[np.ndarray, np.ndarray]
-    axes: np.ndarray
-    terms: list[Term]
-    coordinates: list[Coordinate]
-    reverse: bool = False
+    axes: np.ndarray  # unit vectors along three turns and three shifts
+    terms: list[Term]  # by how much, as functions of the coordinates
+    coordinates: list[Coordinate]  # what the functions are of
+    reverse: bool = False  # whether the transform is from the child to the parent
 
 
 def read_motion_of_joint(

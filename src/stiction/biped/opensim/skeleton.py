@@ -14,30 +14,22 @@ class Skeleton(eqx.Module):
     """Joints in a tree, each three turns and three shifts by functions of the coordinates.
 
     Body 0 is the ground; the joint of body b is entry b - 1 of every table.
-
-    Attributes:
-        couplings: Coordinates that follow others (CoordinateCouplerConstraint).
-        amounts: The six functions of every joint, one joint after the other.
-        axes: Axes of three turns and three shifts.
-        parent_rotation: Rotation of the joint's frame on the parent.
-        parent_position: Position of the joint's frame on the parent [m].
-        child_rotation: Rotation of the child, seen from the joint's frame on it.
-        child_position: Position of the child, seen from the joint's frame on it [m].
-        coupled: Which coordinates the couplings give.
-        reverse: Joints whose transform runs from child to parent.
-        parents: The body that carries each joint.
     """
 
+    # coordinates that follow others (CoordinateCouplerConstraint)
     couplings: CoordinateFunctions | None
-    amounts: CoordinateFunctions
-    axes: Float[Array, "n_joints 6 3"]
-    parent_rotation: Float[Array, "n_joints 3 3"]
-    parent_position: Float[Array, "n_joints 3"]
+    amounts: CoordinateFunctions  # the six functions of every joint, one joint after the other
+    axes: Float[Array, "n_joints 6 3"]  # axes of three turns and three shifts
+    parent_rotation: Float[Array, "n_joints 3 3"]  # rotation of the joint's frame on the parent
+    parent_position: Float[Array, "n_joints 3"]  # position of the joint's frame on the parent [m]
+    # rotation of the child, seen from the joint's frame on it
     child_rotation: Float[Array, "n_joints 3 3"]
+    # position of the child, seen from the joint's frame on it [m]
     child_position: Float[Array, "n_joints 3"]
-    coupled: tuple[int, ...] = eqx.field(static=True)
+    coupled: tuple[int, ...] = eqx.field(static=True)  # which coordinates the couplings give
+    # joints whose transform runs from child to parent
     reverse: tuple[int, ...] = eqx.field(static=True)
-    parents: tuple[int, ...] = eqx.field(static=True)
+    parents: tuple[int, ...] = eqx.field(static=True)  # the body that carries each joint
 
     def __call__(self, q: Float[Array, "nq"]) -> Pose:
         """World poses of ground and bodies."""

@@ -33,18 +33,12 @@ _WORST = 0.05  # m, root mean square: the markers are not this subject's, or tur
 
 @dataclass(frozen=True)
 class Markers:
-    """Positions of markers against time.
+    """Positions of markers against time."""
 
-    Attributes:
-        source: The file's name.
-        time: Time of each frame [s].
-        names: Names of the markers.
-        position: In the laboratory [m], nan where a marker was not seen. Shape (n, n_markers, 3).
-    """
-
-    source: str
-    time: np.ndarray
-    names: tuple[str, ...]
+    source: str  # the file's name
+    time: np.ndarray  # time of each frame [s]
+    names: tuple[str, ...]  # names of the markers
+    # in the laboratory [m], nan where a marker was not seen. Shape (n, n_markers, 3).
     position: np.ndarray
 
 
@@ -102,10 +96,7 @@ def coordinates_from_markers(
 ) -> Table:
     """The motion of a subject from its markers.
 
-    Args:
-        markers: As measured, along the model's axes.
-        subject: A model with markers of the same names.
-        weights: Of markers by name, 1 where not given; 0 leaves a marker out.
+    Arguments as of `fit_markers`; a weight of 0 leaves a marker out.
 
     Returns:
         A table of all free coordinates (radians, metres), with the marker error in its notes.
@@ -120,19 +111,12 @@ def coordinates_from_markers(
 
 @dataclass(frozen=True)
 class MarkerFit:
-    """A pose for every frame of markers.
+    """A pose for every frame of markers."""
 
-    Attributes:
-        q: Coordinates, one row a frame.
-        error: Distance of each marker from the model's [m], nan where it was not seen.
-        names: The markers.
-        notes: How near they are, and what is odd.
-    """
-
-    q: np.ndarray
-    error: np.ndarray
-    names: tuple[str, ...]
-    notes: tuple[str, ...]
+    q: np.ndarray  # coordinates, one row a frame
+    error: np.ndarray  # distance of each marker from the model's [m], nan where it was not seen
+    names: tuple[str, ...]  # the markers
+    notes: tuple[str, ...]  # how near they are, and what is odd
 
 
 def fit_markers(

@@ -58,13 +58,7 @@ def is_for_human(names: set[str], subject: Subject) -> bool:
 
 
 def retarget(columns: dict[str, np.ndarray], table: Table, subject: Subject) -> Table:
-    """The same motion in the human's coordinates.
-
-    Args:
-        columns: OpenSim's coordinates, in radians and metres.
-        table: Where they come from.
-        subject: The human.
-    """
+    """The same motion in the human's coordinates; `columns` are in radians and metres."""
     n = len(table)
     zero = np.zeros(n)
     tilt, list_, turn, x, y, z = (columns.get(name, zero) for name in PELVIS)

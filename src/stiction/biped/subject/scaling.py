@@ -40,19 +40,13 @@ _DAMPING = 1e-6
 
 @dataclass(frozen=True)
 class Scaling:
-    """A scaled subject and how well it fits.
+    """A scaled subject and how well it fits."""
 
-    Attributes:
-        subject: Scaled.
-        factors: Of each body.
-        rows: By segment: factor, number of markers, and their distance [mm] before they were moved.
-        notes: In words.
-    """
-
-    subject: Subject
-    factors: np.ndarray
+    subject: Subject  # scaled
+    factors: np.ndarray  # of each body
+    # by segment: factor, number of markers, and their distance [mm] before they were moved
     rows: list[dict[str, Any]]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # in words
 
 
 def scale_to_markers(

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from stiction._base.errors import InputError, unknown
+from stiction._base.spatial import CORNERS
 from stiction.biped.anthropometry import FOOT_BREADTH, TOE_JOINT
 from stiction.biped.opensim import document, read_contact_spheres
 from stiction.biped.subject.subject import NO_POINTS, MechanismPoses, Points, Subject
@@ -138,12 +139,11 @@ def _shapes(mechanism: Mechanism, subject: Subject) -> Points:
     return _points(rows, "contact shapes of the model")
 
 
-_SIGNS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], float)
 # kind -> from its size to its points and the radius of the balls around them.
 _CORNERS = {
     "sphere": lambda size: (np.zeros((1, 3)), size[0]),
     "capsule": lambda size: (np.array([[0, 0, -size[1]], [0, 0, size[1]]]), size[0]),
-    "box": lambda size: (_SIGNS * size, 0.0),
+    "box": lambda size: (CORNERS * size, 0.0),
 }
 
 

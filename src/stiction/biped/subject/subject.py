@@ -22,41 +22,25 @@ CHUNK = 256  # frames are padded to a multiple of this, so that recordings share
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One generalised coordinate.
+    """One generalised coordinate."""
 
-    Attributes:
-        name: As motion files call it.
-        rotational: Whether it is an angle [rad]; otherwise a length [m] or part of a quaternion.
-        default: Its value where nothing else is said.
-        range: Its least and largest value; not enforced.
-        locked: Whether the model holds it at its default.
-        follows: The coordinates that give it by a coupling, whatever a file says.
-    """
-
-    name: str
-    rotational: bool
-    default: float = 0.0
-    range: tuple[float, float] = NO_RANGE
-    locked: bool = False
+    name: str  # as motion files call it
+    rotational: bool  # whether it is an angle [rad]; otherwise a length [m] or part of a quaternion
+    default: float = 0.0  # its value where nothing else is said
+    range: tuple[float, float] = NO_RANGE  # its least and largest value; not enforced
+    locked: bool = False  # whether the model holds it at its default
+    # the coordinates that give it by a coupling, whatever a file says
     follows: tuple[str, ...] = ()
 
 
 class SubjectBodies(eqx.Module):
-    """What moves, as a pytree: poses as a function of q, and inertia.
+    """What moves, as a pytree: poses as a function of q, and inertia."""
 
-    Attributes:
-        poses: q to the poses of all bodies in the world.
-        mass: Mass of each body [kg].
-        center: Centre of mass in the body's frame [m].
-        inertia: About the centre of mass, along the body's axes [kg·m²].
-        gravity: Acceleration [m/s²].
-    """
-
-    poses: Callable[[Array], Pose]
-    mass: Float[Array, "n_bodies"]
-    center: Float[Array, "n_bodies 3"]
-    inertia: Float[Array, "n_bodies 3 3"]
-    gravity: Float[Array, "3"]
+    poses: Callable[[Array], Pose]  # q to the poses of all bodies in the world
+    mass: Float[Array, "n_bodies"]  # mass of each body [kg]
+    center: Float[Array, "n_bodies 3"]  # centre of mass in the body's frame [m]
+    inertia: Float[Array, "n_bodies 3 3"]  # about the centre of mass, along the body's axes [kg·m²]
+    gravity: Float[Array, "3"]  # acceleration [m/s²]
 
 
 class BodyMotion(eqx.Module):
@@ -69,23 +53,14 @@ class BodyMotion(eqx.Module):
 
 @dataclass(frozen=True)
 class Points:
-    """Named points of bodies: markers, or what touches the ground.
+    """Named points of bodies: markers, or what touches the ground."""
 
-    Attributes:
-        names: One each.
-        bodies: Index of the body that carries each.
-        position: In the body's frame [m].
-        radius: Radius of the ball around each point [m]; 0 for a bare point.
-        feet: The foot that each belongs to; empty for markers.
-        source: Where they come from, in words.
-    """
-
-    names: tuple[str, ...]
-    bodies: Int[np.ndarray, "n"]
-    position: Float[np.ndarray, "n 3"]
-    radius: Float[np.ndarray, "n"]
-    feet: tuple[str, ...] = ()
-    source: str = ""
+    names: tuple[str, ...]  # one each
+    bodies: Int[np.ndarray, "n"]  # index of the body that carries each
+    position: Float[np.ndarray, "n 3"]  # in the body's frame [m]
+    radius: Float[np.ndarray, "n"]  # radius of the ball around each point [m]; 0 for a bare point
+    feet: tuple[str, ...] = ()  # the foot that each belongs to; empty for markers
+    source: str = ""  # where they come from, in words
 
     def __len__(self) -> int:
         return len(self.names)
@@ -106,31 +81,20 @@ NO_POINTS = Points((), np.zeros(0, int), np.zeros((0, 3)), np.zeros(0))
 
 @dataclass(frozen=True)
 class Subject:
-    """A person or a robot on its feet.
+    """A person or a robot on its feet."""
 
-    Attributes:
-        name: Name of the model.
-        bodies: Poses and inertia, the part that computations need.
-        coordinates: The entries of q.
-        body_names: One each; the world or ground first.
-        parents: The body that carries each; the world's is itself.
-        joints: Where the joint that carries each body is, in the body's frame [m].
-        base: The coordinates of the floating base, without which nothing can be said.
-        markers: What motion capture sees; none where the model has none.
-        soles: What may touch the ground; none where nothing is known.
-        notes: What was left out or decided in reading the model.
-    """
-
-    name: str
-    bodies: SubjectBodies
-    coordinates: tuple[Coordinate, ...]
-    body_names: tuple[str, ...]
-    parents: tuple[int, ...]
+    name: str  # name of the model
+    bodies: SubjectBodies  # poses and inertia, the part that computations need
+    coordinates: tuple[Coordinate, ...]  # the entries of q
+    body_names: tuple[str, ...]  # one each; the world or ground first
+    parents: tuple[int, ...]  # the body that carries each; the world's is itself
+    # where the joint that carries each body is, in the body's frame [m]
     joints: Float[np.ndarray, "n_bodies 3"]
+    # the coordinates of the floating base, without which nothing can be said
     base: tuple[str, ...] = ()
-    markers: Points = NO_POINTS
-    soles: Points = NO_POINTS
-    notes: tuple[str, ...] = ()
+    markers: Points = NO_POINTS  # what motion capture sees; none where the model has none
+    soles: Points = NO_POINTS  # what may touch the ground; none where nothing is known
+    notes: tuple[str, ...] = ()  # what was left out or decided in reading the model
 
     @property
     def mass(self) -> float:

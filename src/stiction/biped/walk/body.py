@@ -26,6 +26,7 @@ from scipy.spatial.transform import Rotation
 from stiction._base.errors import InputError
 from stiction.biped.walk.footsteps import FootMotion, Sole, WalkPlan, foot_motion, smooth
 from stiction.biped.walk.stride import SIDES, TRUNK
+from stiction.tables import intervals
 
 GRAVITY = 9.81  # m/s²
 RATE = 100.0  # of the motion [Hz]
@@ -40,19 +41,12 @@ _SMOOTH = 0.03  # s, of the pressure that a motion needs
 
 @dataclass(frozen=True)
 class WalkMotion:
-    """A motion to follow.
+    """A motion to follow."""
 
-    Attributes:
-        time: [s]
-        q: Coordinates of the human.
-        pressure: Where the ground pushes, as planned [m]. Shape (n, 2).
-        needed: Where it has to, by the motion. Shape (n, 2).
-    """
-
-    time: np.ndarray
-    q: np.ndarray
-    pressure: np.ndarray
-    needed: np.ndarray
+    time: np.ndarray  # [s]
+    q: np.ndarray  # coordinates of the human
+    pressure: np.ndarray  # where the ground pushes, as planned [m]. Shape (n, 2)
+    needed: np.ndarray  # where it has to, by the motion. Shape (n, 2)
 
 
 def sole_of(model: mujoco.MjModel) -> Sole:
@@ -109,8 +103,7 @@ def loads(feet: list[FootMotion]) -> np.ndarray:
     """The share of each foot: it goes over smoothly while both stand. Shape (n, 2)."""
     both = feet[0].stands & feet[1].stands
     left = np.where(feet[0].stands, 1.0, 0.0)
-    edges = np.flatnonzero(np.diff(np.r_[0, both.astype(int), 0]))
-    for first, after in zip(edges[::2], edges[1::2], strict=True):
+    for first, after in intervals(both):
         before = 0.5 if first == 0 else left[first - 1]
         later = 0.5 if after == len(left) else left[after]
         u = (np.arange(first, after) - first + 1) / (after - first + 1)

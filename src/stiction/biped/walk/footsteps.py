@@ -19,23 +19,18 @@ _CLEARANCE = 0.012  # of the sole on its way, beside what the landing adds [m]
 _LANDING = 0.25  # speed at which a heel comes down [m/s]
 _RISEN = 0.45  # part of a swing in which it is above the stair that it comes to
 _TOES_BACK = 0.4  # part of a swing in which the toes straighten
+_REST = 1.0  # before the first foot leaves the ground, and after the last landed [s]
 _MIDDLE = 0.3  # phase in the middle of a flat stance
 
 
 @dataclass(frozen=True)
 class Footstep:
-    """A foot on the ground.
+    """A foot on the ground."""
 
-    Attributes:
-        strike: When it lands; -inf if it stands from the beginning [s].
-        off: When it leaves; inf if it stands to the end [s].
-        at: Below the ankle when the sole is flat [m]. Shape (3,).
-        lift: How far the heel rises and the toes are up, of what was recorded: before and after.
-    """
-
-    strike: float
-    off: float
-    at: np.ndarray
+    strike: float  # when it lands; -inf if it stands from the beginning [s]
+    off: float  # when it leaves; inf if it stands to the end [s]
+    at: np.ndarray  # below the ankle when the sole is flat [m]. Shape (3,)
+    # how far the heel rises and the toes are up, of what was recorded: before and after
     lift: tuple[float, float]
 
 
@@ -52,19 +47,12 @@ class Sole:
 
 @dataclass(frozen=True)
 class WalkPlan:
-    """Stances of both feet, and the clock.
+    """Stances of both feet, and the clock."""
 
-    Attributes:
-        stride: What was recorded.
-        stances: Of the left and of the right foot.
-        first: When the first foot that steps lands [s]; it is at phase 1/2 of the stride.
-        duration: [s]
-    """
-
-    stride: RecordedStride
-    stances: tuple[list[Footstep], list[Footstep]]
-    first: float
-    duration: float
+    stride: RecordedStride  # what was recorded
+    stances: tuple[list[Footstep], list[Footstep]]  # of the left and of the right foot
+    first: float  # when the first foot that steps lands [s]; it is at phase 1/2 of the stride
+    duration: float  # [s]
 
     def phase(self, t: np.ndarray) -> np.ndarray:
         """Of the stride; the right heel strikes at whole numbers."""
@@ -77,7 +65,6 @@ def plan_walk(
     *,
     step: float | None = None,
     rise: float = 0.0,
-    rest: float = 1.0,
 ) -> WalkPlan:
     """A walk of so many half-steps from rest, and the one that brings the feet together.
 
@@ -86,12 +73,11 @@ def plan_walk(
         half_steps: Landings before the last.
         step: Length of a half-step [m]; as recorded by default.
         rise: Of every step [m]; the last one brings both feet to one height.
-        rest: Before the first foot leaves the ground, and after the last landed [s].
     """
     half = stride.period / 2
     step = stride.speed * half if step is None else step
     swing = (1 - stride.toe_off) * stride.period
-    first = rest + swing
+    first = _REST + swing
     places = [[np.array([0.0, y, 0.0])] for y in (stride.width / 2, -stride.width / 2)]
     landings: list[list[float]] = [[-np.inf], [-np.inf]]
     for k in range(half_steps + 1):
@@ -110,7 +96,7 @@ def plan_walk(
             far = [_lift(places[foot], j, stride.speed * half) for j in (i - 1, i)]
             found.append(Footstep(strike, off, at, (far[0], far[1])))
         stances.append(found)
-    end = first + half_steps * half + rest
+    end = first + half_steps * half + _REST
     return WalkPlan(stride, (stances[0], stances[1]), first, end)
 
 

@@ -25,25 +25,16 @@ _MIRROR = np.array([1, -1, 1, -1, 1, -1, 1, -1, -1])
 
 @dataclass(frozen=True)
 class RecordedStride:
-    """A periodic walk along x on ground at z = 0.
+    """A periodic walk along x on ground at z = 0."""
 
-    Attributes:
-        origin: When a right heel strikes in the record [s].
-        period: [s]
-        speed: [m/s]
-        toe_off: Phase at which a foot leaves, counted from its own heel strike.
-        width: Between the ankles of both feet [m].
-        body: Fourier coefficients of pelvis and trunk, less the way that was gone. Shape (k, 9).
-        foot: Of a foot at its own phase: pitch [rad], and x of its ankle, less the way.
-    """
-
-    origin: float
-    period: float
-    speed: float
-    toe_off: float
-    width: float
+    origin: float  # when a right heel strikes in the record [s]
+    period: float  # [s]
+    speed: float  # [m/s]
+    toe_off: float  # phase at which a foot leaves, counted from its own heel strike
+    width: float  # between the ankles of both feet [m]
+    # Fourier coefficients of pelvis and trunk, less the way that was gone. Shape (k, 9)
     body: np.ndarray
-    foot: np.ndarray
+    foot: np.ndarray  # of a foot at its own phase: pitch [rad], and x of its ankle, less the way
 
     def body_at(self, phase: np.ndarray) -> np.ndarray:
         """Pelvis (x, y, z, roll, pitch, yaw) and trunk joints. Shape (n, 9)."""
@@ -59,13 +50,7 @@ class RecordedStride:
 
 
 def recorded_stride(model: mujoco.MjModel, time: np.ndarray, q: np.ndarray) -> RecordedStride:
-    """The stride of a walk on a treadmill (or on the ground), facing x.
-
-    Args:
-        model: The human.
-        time: Of the frames [s].
-        q: Its coordinates in every frame.
-    """
+    """The stride of a walk on a treadmill (or on the ground), facing x."""
     data = mujoco.MjData(model)
     feet = [model.body(f"{side}_foot").id for side in SIDES]
     ankle, tip = np.zeros((2, len(q), 3)), np.zeros((2, len(q), 3))

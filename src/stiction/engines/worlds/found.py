@@ -1,5 +1,6 @@
 """What touched in a world: from places in a list that come and go to contacts with names."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import mujoco
@@ -71,10 +72,10 @@ def told(
         rows = np.concatenate([rows, np.zeros_like(rows[:1])])
         events = _Entries(rows, involved, lay, fixed, names)
     n = len(names.column)
-    touches, couples = _touches(names.column, world, model, mechanism, contacts)
+    touches, couples = touches_of(names.column, world, model, mechanism, contacts)
     found = changed(
         contacts,
-        names=tuple(f"{t.name} on {t.on}" if t.on else t.name for t in touches),
+        names=tuple(map(called, touches)),
         touches=touches,
         couples=couples,
     )
@@ -91,16 +92,25 @@ def told(
     )
 
 
+def keys_of(rows: np.ndarray, slots: np.ndarray, lay: Any, fixed: int) -> np.ndarray:
+    """What tells contacts apart: the place in the list of the first ones, of others the parts."""
+    ids = rows[:, : int(lay.PLACE_POINT)].astype(int)
+    first = slots < fixed
+    ids[first] = -1
+    return np.column_stack([np.where(first, slots, -1), ids])
+
+
+def called(touch: Touch) -> str:
+    """A contact in words."""
+    return f"{touch.name} on {touch.on}" if touch.on else touch.name
+
+
 class _Entries:
     """Entries (time, place in the list) at which a contact with a name is there."""
 
     def __init__(self, rows: np.ndarray, there: np.ndarray, lay: Any, fixed: int, names: _Names):
         self.times, self.slots = np.nonzero(there)
-        ids = rows[self.times, self.slots, : int(lay.PLACE_POINT)].astype(int)
-        first = self.slots < fixed
-        ids[first] = -1
-        keys = np.column_stack([np.where(first, self.slots, -1), ids])
-        self.columns = names.add(keys)
+        self.columns = names.add(keys_of(rows[self.times, self.slots], self.slots, lay, fixed))
 
     def spread(self, values: Any, n: int, default: float = 0) -> np.ndarray:
         """Values of places in the list as those of contacts."""
@@ -142,8 +152,8 @@ def _log(log: EventLog, events: _Entries, n: int) -> EventLog:
     )
 
 
-def _touches(
-    column: dict[tuple[int, ...], int],
+def touches_of(
+    column: Iterable[tuple[int, ...]],
     world: WorldDesign,
     model: mujoco.MjModel,
     mechanism: Mechanism,

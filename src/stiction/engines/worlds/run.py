@@ -1,6 +1,6 @@
 """Runs of worlds: MuJoCo's model, the laws of contact, and what came of them."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -19,7 +19,7 @@ from stiction.engines.tableaus import stages_of
 from stiction.engines.tolerances import INSIDE
 from stiction.engines.worlds.found import SlotCount, told
 from stiction.engines.worlds.laws import give_laws, law_table
-from stiction.engines.worlds.machine import Extras, make_design
+from stiction.engines.worlds.machine import Extras, WorldDesign, make_design
 from stiction.engines.worlds.model import model_of
 from stiction.engines.worlds.start import widen_limits
 from stiction.mechanism import Mechanism
@@ -28,6 +28,7 @@ from stiction.surfaces import WorldContacts, still_planes
 _HYBRID = (
     "restitution", "mu_static", "mu_dynamic", "rest_speed", "stribeck_speed", "stribeck_exponent",
 )  # fmt: skip
+_SIDES = 8  # of the pyramids that some laws of impacts have instead of cones
 
 
 def require_world_law(law: Any) -> None:
@@ -54,8 +55,41 @@ def carry_out_worlds(given: Given, extent: Extent) -> Trajectory:
     )
 
 
+class Prepared(NamedTuple):
+    """A run of a world that has not begun, with what it was made of."""
+
+    run: Run
+    kernel: Any
+    world: WorldDesign
+    model: mujoco.MjModel
+    data: mujoco.MjData  # which the machine writes to: it must live as long
+    outside: bool  # whether its commands come from a Python function
+
+
 def _carry_out(given: Given, extent: Extent) -> Trajectory:
-    from stiction.engines.by_core import step_by, trajectory_of
+    from stiction.engines.by_core import trajectory_of
+
+    made = prepare(given, extent)
+    run, fixed = made.run, isinstance(given.law, Stepping)
+    go(made, given)
+    done = trajectory_of(run, SlotCount(run.design.machine.pairs.count), extent, (), fixed)
+    run.let_go()
+    return told(done, run, made.world, made.model, given.mechanism, given.contacts)
+
+
+def go(made: Prepared, given: Given) -> None:
+    """Carry a world to its end."""
+    if made.outside:
+        go_with_control(made.run, made.kernel, given.control)
+    else:
+        made.run.go(made.kernel)
+
+
+def prepare(given: Given, extent: Extent, *, any_impact: bool = False) -> Prepared:
+    """A world at its start, and all that it needs to go on; with room for any law of impacts if
+    that is asked for.
+    """
+    from stiction.engines.by_core import step_by
 
     contacts: WorldContacts = given.contacts
     mechanism, law = given.mechanism, given.law
@@ -74,7 +108,15 @@ def _carry_out(given: Given, extent: Extent) -> Trajectory:
         plane_geoms=tuple(int(g) for g in still_planes(mechanism)),
     )
     stages = stages_of(given.solver.method, False)
-    world = make_design(model, data, room=contacts.room, stages=stages, extras=extras)
+    flat = any_impact or _is_flat(law)
+    world = make_design(
+        model,
+        data,
+        room=contacts.room,
+        stages=stages,
+        unknowns=_SIDES + 2 if flat else 0,
+        extras=extras,
+    )
     design = world.blueprint
     events = extent.max_events if extent.events else 0
     places = design.machine.pairs.count * design.core.layout.PLACE_NUMBERS
@@ -97,13 +139,12 @@ def _carry_out(given: Given, extent: Extent) -> Trajectory:
         _collide_by(run, law)
     _rub_by(run, law, contacts, mechanism)
     _start(run, data, fixed)
-    if outside:
-        go_with_control(run, kernel, given.control)
-    else:
-        run.go(kernel)
-    done = trajectory_of(run, SlotCount(design.machine.pairs.count), extent, (), fixed)
-    run.let_go()
-    return told(done, run, world, model, mechanism, contacts)
+    return Prepared(run, kernel, world, model, data, outside)
+
+
+def _is_flat(law: Any) -> bool:
+    """Whether collisions are linear complementarity problems, which need room."""
+    return isinstance(law, Hybrid) and law.impact.startswith("lcp") and "cone" not in law.impact
 
 
 def _n_guards(given: Given) -> int:
@@ -117,7 +158,7 @@ def _collide_by(run: Run, law: Hybrid) -> None:
     o, a = run.options, run.design.arrays
     o.impact, o.energy_method = IMPACTS.index(law.impact), ENERGY_METHODS.index(law.energy_method)
     o.energetic = a.real(np.ravel(np.asarray(law.energetic)))
-    o.sequence, o.sides = int(law.sequence), 8
+    o.sequence, o.sides = int(law.sequence), _SIDES
 
 
 def _rub_by(

@@ -50,33 +50,20 @@ _SOFT_SLIP = 0.01  # of the greatest speed: where the direction of slip turns sm
 
 @dataclass(frozen=True)
 class DesignedTest:
-    """A motion and what it promises.
+    """A motion and what it promises."""
 
-    Attributes:
-        time: One cycle [s].
-        position: Of the body [m].
-        velocity: [m/s].
-        rotation: Constant, body to world.
-        depth: Of each surface [m].
-        surfaces: Their names.
-        force: Largest force along the cycle [N].
-        std: Standard error of every wanted parameter after one cycle.
-        values: The guess, in the same order.
-        seconds: To reach the wanted relative error in every parameter.
-        gain: Standard errors of a plain harmonic test within the same limits, over these.
-    """
-
-    time: Float[np.ndarray, " n"]
-    position: Float[np.ndarray, "n 3"]
-    velocity: Float[np.ndarray, "n 3"]
-    rotation: Float[np.ndarray, "3 3"]
-    depth: Float[np.ndarray, "n n_surfaces"]
-    surfaces: tuple[str, ...]
-    force: float
-    std: dict[str, float]
-    values: dict[str, float]
-    seconds: float
+    time: Float[np.ndarray, " n"]  # one cycle [s]
+    position: Float[np.ndarray, "n 3"]  # of the body [m]
+    velocity: Float[np.ndarray, "n 3"]  # [m/s]
+    rotation: Float[np.ndarray, "3 3"]  # constant, body to world
+    depth: Float[np.ndarray, "n n_surfaces"]  # of each surface [m]
+    surfaces: tuple[str, ...]  # their names
+    force: float  # largest force along the cycle [N]
+    std: dict[str, float]  # standard error of every wanted parameter after one cycle
+    values: dict[str, float]  # the guess, in the same order
+    seconds: float  # to reach the wanted relative error in every parameter
     wanted_error: float
+    # standard errors of a plain harmonic test within the same limits, over these
     gain: dict[str, float]
 
     def to_json(self) -> dict[str, Any]:

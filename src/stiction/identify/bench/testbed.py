@@ -29,17 +29,11 @@ from stiction.tables import SI
 
 @dataclass(frozen=True)
 class VirtualTest:
-    """One virtual test: what the sensors recorded, and what was true.
+    """One virtual test: what the sensors recorded, and what was true."""
 
-    Attributes:
-        recording: As a log would give it, with noise.
-        motion: True motion at the wrench's times.
-        wrench: True wrench at these times.
-    """
-
-    recording: Recording
-    motion: BodyState
-    wrench: Float[np.ndarray, "m 6"]
+    recording: Recording  # as a log would give it, with noise
+    motion: BodyState  # true motion at the wrench's times
+    wrench: Float[np.ndarray, "m 6"]  # true wrench at these times
 
 
 class RobotPath:

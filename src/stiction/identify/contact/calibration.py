@@ -12,25 +12,19 @@ from stiction.identify.contact.geometry import BodyState, skew
 
 
 class Calibration(eqx.Module):
-    """Corrections of a setup.
+    """Corrections of a setup."""
 
-    Attributes:
-        sensor_turn: Rotation vector of the wrench sensor's axes against the stated ones [rad].
-        sensor_point: Of the wrench's reference point against the stated one, its axes [m].
-        frame_turn: Rotation vector of the motion sensor's world against the plates' [rad].
-        tool_turn: Rotation vector of the body in the tracked frame, beyond the stated one [rad].
-        tool_offset: Of the body in the tracked frame, beyond the stated one [m].
-        plates: How far each plate stands out of its stated place [m].
-        size: Relative growth of the body's shapes about its origin.
-    """
-
+    # rotation vector of the wrench sensor's axes against the stated ones [rad]
     sensor_turn: Float[Array, "3"]
+    # of the wrench's reference point against the stated one, its axes [m]
     sensor_point: Float[Array, "3"]
+    # rotation vector of the motion sensor's world against the plates' [rad]
     frame_turn: Float[Array, "3"]
+    # rotation vector of the body in the tracked frame, beyond the stated one [rad]
     tool_turn: Float[Array, "3"]
-    tool_offset: Float[Array, "3"]
-    plates: Float[Array, " n_plates"]
-    size: Float[Array, ""]
+    tool_offset: Float[Array, "3"]  # of the body in the tracked frame, beyond the stated one [m]
+    plates: Float[Array, " n_plates"]  # how far each plate stands out of its stated place [m]
+    size: Float[Array, ""]  # relative growth of the body's shapes about its origin
 
     @staticmethod
     def none(n_plates: int) -> "Calibration":

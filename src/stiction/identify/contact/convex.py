@@ -35,15 +35,10 @@ _SAME_FACE = 1e-9  # facets of the hull whose planes are nearer are one face
 
 @dataclass(frozen=True)
 class ConvexBody:
-    """A convex polytope by its corners, with a material for each of its faces.
+    """A convex polytope by its corners, with a material for each of its faces."""
 
-    Attributes:
-        vertices: In the body's frame [m].
-        materials: Name of the material of each face, in the order of `faces`; one for all if it is
-            a single name.
-    """
-
-    vertices: Float[np.ndarray, "n 3"]
+    vertices: Float[np.ndarray, "n 3"]  # in the body's frame [m]
+    # name of the material of each face, in the order of `faces`; one for all if it is a single name
     materials: str | tuple[str, ...] = "body"
 
     @cached_property

@@ -33,38 +33,24 @@ def skew(a: Float[AnyArray, "*n 3"]) -> Float[AnyArray, "*n 3 3"]:
 
 
 class BodyState(eqx.Module):
-    """Where the body is and how it moves: one sample, or any number along leading axes.
+    """Where the body is and how it moves: one sample, or any number along leading axes."""
 
-    Attributes:
-        position: Of the body's origin in the world [m].
-        rotation: Body to world.
-        velocity: Of the body's origin, world axes [m/s].
-        angular_velocity: World axes [rad/s].
-    """
-
-    position: Float[Array, "*n 3"]
-    rotation: Float[Array, "*n 3 3"]
-    velocity: Float[Array, "*n 3"]
-    angular_velocity: Float[Array, "*n 3"]
+    position: Float[Array, "*n 3"]  # of the body's origin in the world [m]
+    rotation: Float[Array, "*n 3 3"]  # body to world
+    velocity: Float[Array, "*n 3"]  # of the body's origin, world axes [m/s]
+    angular_velocity: Float[Array, "*n 3"]  # world axes [rad/s]
 
 
 class Candidates(eqx.Module):
-    """Pairs that may touch at one sample: plates along the first axis, points along the next.
+    """Pairs that may touch at one sample: plates along the first axis, points along the next."""
 
-    Attributes:
-        depth: [m], > 0 behind the plate.
-        depth_rate: [m/s], > 0 closing.
-        slip: Velocity of the body's point along the plate, world axes [m/s].
-        point: World position [m].
-        normal: Of the plate, out of it.
-        near: Whether the pair may touch and the point lies over the plate.
-    """
-
-    depth: Float[Array, "*n n_plates n_points"]
-    depth_rate: Float[Array, "*n n_plates n_points"]
+    depth: Float[Array, "*n n_plates n_points"]  # [m], > 0 behind the plate
+    depth_rate: Float[Array, "*n n_plates n_points"]  # [m/s], > 0 closing
+    # velocity of the body's point along the plate, world axes [m/s]
     slip: Float[Array, "*n n_plates n_points 3"]
-    point: Float[Array, "*n n_plates n_points 3"]
-    normal: Float[Array, "*n n_plates 3"]
+    point: Float[Array, "*n n_plates n_points 3"]  # world position [m]
+    normal: Float[Array, "*n n_plates 3"]  # of the plate, out of it
+    # whether the pair may touch and the point lies over the plate
     near: Bool[Array, "*n n_plates n_points"]
 
     @property
@@ -82,12 +68,7 @@ def candidates(
 ) -> Candidates:
     """All candidates of one sample.
 
-    Args:
-        body: The pieces of the moving body.
-        plates: What it may touch.
-        allowed: Which pairs may touch at all.
-        motion: Pose and velocity of one sample.
-        size: Of the body, in parts of what its shapes say.
+    `size` is that of the body, in parts of what its shapes say.
     """
     R, p = motion.rotation, motion.position
     spin = skew(motion.angular_velocity)

@@ -8,19 +8,12 @@ from stiction.identify.contact.geometry import BodyState, skew
 
 
 class CarriedInertia(eqx.Module):
-    """What hangs on the sensor beside the contact.
+    """What hangs on the sensor beside the contact."""
 
-    Attributes:
-        mass: [kg].
-        center: Centre of mass in the body's frame [m].
-        matrix: About the centre of mass, body axes [kg·m²].
-        gravity: World axes [m/s²]; zero for a sensor that was tared.
-    """
-
-    mass: Float[Array, ""]
-    center: Float[Array, "3"]
-    matrix: Float[Array, "3 3"]
-    gravity: Float[Array, "3"]
+    mass: Float[Array, ""]  # [kg]
+    center: Float[Array, "3"]  # centre of mass in the body's frame [m]
+    matrix: Float[Array, "3 3"]  # about the centre of mass, body axes [kg·m²]
+    gravity: Float[Array, "3"]  # world axes [m/s²]; zero for a sensor that was tared
 
 
 def inertial_wrench(
@@ -37,12 +30,7 @@ def inertial_wrench(
 
     so that $w = w_\text{measured} - w_\text{inertia}$ is the contacts' alone. World axes.
 
-    Args:
-        inertia: Mass properties.
-        motion: Pose and velocity of one sample.
-        acceleration: Of the body's origin [m/s²].
-        angular_acceleration: [rad/s²].
-        reference: World position of the wrench's reference point [m].
+    Accelerations are those of the body's origin; `reference` is the wrench's, in the world.
     """
     R, w = motion.rotation, motion.angular_velocity
     W, arm = skew(w), R @ inertia.center

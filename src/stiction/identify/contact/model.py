@@ -62,46 +62,31 @@ class Material:
 
 
 class Bristles(eqx.Module):
-    """The state of the bristles at one sample, or at any number along leading axes (ma 22).
+    """The state of the bristles at one sample, or at any number along leading axes (ma 22)."""
 
-    Attributes:
-        root: Where each bristle stands on its plate, world axes [m].
-        sticking: Whether it holds (δ = 0) rather than slides (δ = 1).
-    """
-
+    # where each bristle stands on its plate, world axes [m]
     root: Float[AnyArray, "*n n_plates n_points 3"]
+    # whether it holds (δ = 0) rather than slides (δ = 1)
     sticking: Bool[AnyArray, "*n n_plates n_points"]
 
 
 class ContactModel(eqx.Module):
-    """Everything known before the test: shapes, plates, which terms, where the wrench is taken.
+    """Everything known before the test: shapes, plates, which terms, where the wrench is taken."""
 
-    Attributes:
-        body: Pieces of the moving body.
-        plates: What it may touch.
-        allowed: Which pairs may touch.
-        exponent: λ of each material; the start where it is estimated.
-        slip_floor: Below this slip speed [m/s] the direction of friction fades out.
-        reference: The wrench's reference point [m], in the frame of `axes`.
-        calibration: Corrections of frames, places and sizes.
-        axes: Frame of the wrench: "world", or "body" for a sensor that moves along.
-        materials: Terms of each material.
-        material_of: The material of each plate.
-        bias: Whether the wrench sensor's constant offset is estimated.
-        may_pull: Whether a contact may pull (the unclamped law of ma).
-    """
-
-    body: Body
-    plates: FlatPlates
-    allowed: Bool[Array, "n_plates n_points"]
-    exponent: Float[Array, " n_materials"]
-    slip_floor: Float[Array, ""]
-    reference: Float[Array, "3"]
-    calibration: Calibration
+    body: Body  # pieces of the moving body
+    plates: FlatPlates  # what it may touch
+    allowed: Bool[Array, "n_plates n_points"]  # which pairs may touch
+    exponent: Float[Array, " n_materials"]  # λ of each material; the start where it is estimated
+    slip_floor: Float[Array, ""]  # below this slip speed [m/s] the direction of friction fades out
+    reference: Float[Array, "3"]  # the wrench's reference point [m], in the frame of `axes`
+    calibration: Calibration  # corrections of frames, places and sizes
+    # frame of the wrench: "world", or "body" for a sensor that moves along
     axes: Literal["world", "body"] = eqx.field(static=True, default="world")
-    materials: tuple[Material, ...] = eqx.field(static=True, default=())
-    material_of: tuple[int, ...] = eqx.field(static=True, default=())
+    materials: tuple[Material, ...] = eqx.field(static=True, default=())  # terms of each material
+    material_of: tuple[int, ...] = eqx.field(static=True, default=())  # the material of each plate
+    # whether the wrench sensor's constant offset is estimated
     bias: bool = eqx.field(static=True, default=False)
+    # whether a contact may pull (the unclamped law of ma)
     may_pull: bool = eqx.field(static=True, default=False)
 
     @cached_property

@@ -12,16 +12,12 @@ Numbers = Sequence | np.ndarray  # lists of numbers, or of lists of them, or arr
 
 
 class FlatPlates(eqx.Module):
-    """Flat rectangular plates fixed in the world. Material lies behind them, against the normal.
+    """Flat rectangular plates fixed in the world. Material lies behind them, against the normal."""
 
-    Attributes:
-        origin: A point of each plate, the middle of its extent [m].
-        axes: Columns are two directions in the plate and its unit normal, which points out of it.
-        half_size: Half the extent along the first two axes [m]; infinite where it does not end.
-    """
-
-    origin: Float[Array, "n_plates 3"]
+    origin: Float[Array, "n_plates 3"]  # a point of each plate, the middle of its extent [m]
+    # columns are two directions in the plate and its unit normal, which points out of it
     axes: Float[Array, "n_plates 3 3"]
+    # half the extent along the first two axes [m]; infinite where it does not end
     half_size: Float[Array, "n_plates 2"]
 
     @property

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array, Float, Matrix3, Vector3
+from stiction._base.spatial import CORNERS
 
 # A cylinder's rim meets a plate parallel to it everywhere at once; below this sine of the angle
 # between axis and normal the point slides to the rim's centre, so that it stays a smooth function.
@@ -45,13 +46,9 @@ class AbstractShape(eqx.Module):
 
 
 class Corners(AbstractShape):
-    """A polytope (box, convex mesh, H-peg): its corners.
+    """A polytope (box, convex mesh, H-peg): its corners."""
 
-    Attributes:
-        points: Positions in the body's frame [m].
-    """
-
-    points: Float[Array, "m 3"]
+    points: Float[Array, "m 3"]  # positions in the body's frame [m]
 
     def touch_points(self, R_WB: Matrix3, p_WB: Vector3, normal: Vector3) -> Float[Array, "m 3"]:
         """All corners, wherever the plate is."""
@@ -70,15 +67,10 @@ class Corners(AbstractShape):
 
 
 class Sphere(AbstractShape):
-    """A ball, or the round tip of a rod.
+    """A ball, or the round tip of a rod."""
 
-    Attributes:
-        center: In the body's frame [m].
-        radius: [m].
-    """
-
-    center: Vector3
-    radius: Float[Array, ""]
+    center: Vector3  # in the body's frame [m]
+    radius: Float[Array, ""]  # [m]
 
     def touch_points(self, R_WB: Matrix3, p_WB: Vector3, normal: Vector3) -> Float[Array, "m 3"]:
         """The one point furthest against the normal."""
@@ -96,19 +88,12 @@ class Sphere(AbstractShape):
 
 
 class Cylinder(AbstractShape):
-    """A right circular cylinder.
+    """A right circular cylinder."""
 
-    Attributes:
-        center: In the body's frame [m].
-        axis: Unit vector in the body's frame.
-        radius: [m].
-        half_length: [m].
-    """
-
-    center: Vector3
-    axis: Vector3
-    radius: Float[Array, ""]
-    half_length: Float[Array, ""]
+    center: Vector3  # in the body's frame [m]
+    axis: Vector3  # unit vector in the body's frame
+    radius: Float[Array, ""]  # [m]
+    half_length: Float[Array, ""]  # [m]
 
     def touch_points(self, R_WB: Matrix3, p_WB: Vector3, normal: Vector3) -> Float[Array, "m 3"]:
         """On each rim, the point furthest against the normal."""
@@ -134,9 +119,8 @@ Body = tuple[AbstractShape, ...]
 
 def box(half_size: Float[np.ndarray, "3"], center: Float[np.ndarray, "3"] | None = None) -> Corners:
     """A box with edges along the body's axes, half lengths in [m]."""
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     middle = np.zeros(3) if center is None else np.asarray(center, dtype=float)
-    return Corners(jnp.asarray(middle + signs * np.asarray(half_size, dtype=float)))
+    return Corners(jnp.asarray(middle + CORNERS * np.asarray(half_size, dtype=float)))
 
 
 def convex_mesh(vertices: Float[np.ndarray, "n 3"]) -> Corners:

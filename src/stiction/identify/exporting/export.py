@@ -34,17 +34,11 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Replay:
-    """What is left of the log when it is replayed with the exported numbers.
+    """What is left of the log when it is replayed with the exported numbers."""
 
-    Attributes:
-        by: Who replayed it.
-        residuals: With the exported numbers, by name.
-        identified: With the identified ones.
-    """
-
-    by: str
-    residuals: Mapping[str, float]
-    identified: Mapping[str, float]
+    by: str  # who replayed it
+    residuals: Mapping[str, float]  # with the exported numbers, by name
+    identified: Mapping[str, float]  # with the identified ones
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -61,21 +55,13 @@ class Replay:
 
 @dataclass(frozen=True)
 class Export:
-    """An identification in an engine's words.
+    """An identification in an engine's words."""
 
-    Attributes:
-        engine: Its name.
-        surfaces: By name (of the material, where surfaces share one).
-        text: What to paste, for all surfaces.
-        replay: The log with the engine's contact.
-        missing: What the engine cannot express at all.
-    """
-
-    engine: str
-    surfaces: Mapping[str, ExportedSurface]
-    text: str
-    replay: Replay
-    missing: tuple[str, ...] = ()
+    engine: str  # its name
+    surfaces: Mapping[str, ExportedSurface]  # by name (of the material, where surfaces share one)
+    text: str  # what to paste, for all surfaces
+    replay: Replay  # the log with the engine's contact
+    missing: tuple[str, ...] = ()  # what the engine cannot express at all
 
     @property
     def limits(self) -> list[str]:
@@ -112,12 +98,7 @@ def export_contact(
 ) -> Export:
     """All identified surfaces in an engine's words, and the log replayed there.
 
-    Args:
-        found: From `identify`, with the same setup.
-        setup: Shapes, frames, surfaces.
-        engine: One of `FORMATS`.
-        mass: Of the body in the engine [kg]; if left out, that of the setup's inertia, or 1.
-        folder: Where mesh files of the setup lie.
+    Arguments are those of `stiction.identify.export`.
     """
     if mass is None:
         mass = setup.inertia.mass if setup.inertia else 1.0

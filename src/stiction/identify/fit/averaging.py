@@ -38,27 +38,20 @@ _MOST_OFF = 6  # groups at once
 
 @dataclass(frozen=True)
 class Average:
-    """Parameters and nuisances, averaged.
+    """Parameters and nuisances, averaged."""
 
-    Attributes:
-        change: Of the parameters, then the nuisances, from where the data were linearised.
-        covariance: Of both.
-        probability: That each group of nuisances is off, by name.
-        best: The likeliest hypothesis.
-        instead: Groups that explain the data as well as one of the best hypothesis, by its name.
-        hinted: Groups that were given weight for a hint: their numbers and standard errors.
-        clean: Covariance of the parameters if no group were off but the declared ones.
-        alone: The same if one group were surely off, by name.
-    """
-
+    # of the parameters, then the nuisances, from where the data were linearised
     change: Float[np.ndarray, " n"]
-    covariance: Float[np.ndarray, "n n"]
-    probability: dict[str, float]
-    best: frozenset[str]
+    covariance: Float[np.ndarray, "n n"]  # of both
+    probability: dict[str, float]  # that each group of nuisances is off, by name
+    best: frozenset[str]  # the likeliest hypothesis
+    # groups that explain the data as well as one of the best hypothesis, by its name
     instead: dict[str, list[str]]
+    # groups that were given weight for a hint: their numbers and standard errors
     hinted: dict[str, tuple[np.ndarray, np.ndarray]]
+    # covariance of the parameters if no group were off but the declared ones
     clean: Float[np.ndarray, "p p"]
-    alone: dict[str, Float[np.ndarray, "p p"]]
+    alone: dict[str, Float[np.ndarray, "p p"]]  # the same if one group were surely off, by name
 
 
 def average(

@@ -42,43 +42,28 @@ _CARRIED = WINDOW - 6
 
 
 class JointProblem(eqx.Module):
-    """What is being fitted, apart from the data.
+    """What is being fitted, apart from the data."""
 
-    Attributes:
-        model: Candidates and their terms.
-        wrench_noise: Standard deviation of each entry of the wrench [N, N·m].
-        inertia: Of what hangs on a moving sensor, unless its wrench was taken off beforehand.
-        nuisances: What the setup has wrong, where the parameters hold none; else None.
-        loss: Of the wrench residuals.
-    """
-
-    model: ContactModel
-    wrench_noise: Float[Array, "6"]
+    model: ContactModel  # candidates and their terms
+    wrench_noise: Float[Array, "6"]  # standard deviation of each entry of the wrench [N, N·m]
+    # of what hangs on a moving sensor, unless its wrench was taken off beforehand
     inertia: CarriedInertia | None = None
+    # what the setup has wrong, where the parameters hold none; else None
     nuisances: Float[Array, " q"] | None = None
-    loss: robust.Loss = eqx.field(static=True, default="squares")
+    loss: robust.Loss = eqx.field(static=True, default="squares")  # of the wrench residuals
 
 
 class JointFit(eqx.Module):
-    """Outcome of the fit.
+    """Outcome of the fit."""
 
-    Attributes:
-        theta: Parameters as in `ContactModel.names`, then the nuisances.
-        root: Upper triangular R with covariance (Rᵀ R)⁻¹; 1 on the diagonal of what was held.
-        coefficients: The path of each test.
-        wrench_cost: Sum of the whitened wrench residuals' losses.
-        pose_cost: Sum of the whitened pose residuals' squares.
-        steps: Gauss-Newton steps taken.
-        converged: Whether the last step was small.
-    """
-
-    theta: Float[Array, "*r p"]
+    theta: Float[Array, "*r p"]  # parameters as in `ContactModel.names`, then the nuisances
+    # upper triangular R with covariance (Rᵀ R)⁻¹; 1 on the diagonal of what was held
     root: Float[Array, "*r p p"]
-    coefficients: Float[Array, "*r tests k 6"]
-    wrench_cost: Float[Array, "*r"]
-    pose_cost: Float[Array, "*r"]
-    steps: Array
-    converged: Array
+    coefficients: Float[Array, "*r tests k 6"]  # the path of each test
+    wrench_cost: Float[Array, "*r"]  # sum of the whitened wrench residuals' losses
+    pose_cost: Float[Array, "*r"]  # sum of the whitened pose residuals' squares
+    steps: Array  # Gauss-Newton steps taken
+    converged: Array  # whether the last step was small
 
 
 def predicted_wrench(problem: JointProblem, track: Track, x, v, a, theta, age, bristles=None):

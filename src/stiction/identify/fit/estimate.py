@@ -1,7 +1,7 @@
 """Parameters of the contact model on paths as they are, and what goes with them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -11,6 +11,7 @@ import numpy as np
 from stiction._base.arrays import Float
 from stiction.identify.contact.along import bristles_along, contacts_along, loaded_along
 from stiction.identify.contact.model import Bristles
+from stiction.identify.fit.averaging import Average
 from stiction.identify.fit.least_squares import covariance
 from stiction.identify.fit.nuisances import WORDS, Nuisances, sentence
 from stiction.identify.fit.regression import Regression, Rows, regress
@@ -24,47 +25,27 @@ _GRID = 40  # break-away stretches tried
 
 @dataclass(frozen=True)
 class Estimate:
-    """Parameters of the model, however they were found.
+    """Parameters of the model, however they were found."""
 
-    Attributes:
-        theta: As in `ContactModel.names`.
-        covariance: Of theta; infinite where it is not determined.
-        root: Triangular R with Rᵀ R the information.
-        tests: The samples, with the paths of the fit.
-        whitened: Size of the residuals in units of the noise.
-        bristles: Of each test, along its samples.
-        stretch_limit: Stretch s_max at which bristles let go, by material [m].
-        stretch_limit_std: Its standard error.
-        nuisances: What the setup has slightly wrong, as in `Nuisances`.
-        nuisance_std: Their standard errors.
-        off: The groups of them that the fit took for off.
-        probability: That each group is off.
-        instead: Groups that explain the data as well as one that is off, by its name.
-        hinted: Groups that the data hint to be off: their numbers and standard errors.
-        clean: Covariance of theta if no group were off but those declared.
-        alone: The same if one group were surely off, by its name.
-        spacing: Of the knots, where the paths were fitted too [s].
-        converged: Whether the fit settled.
-    """
-
-    theta: Float[np.ndarray, " p"]
-    covariance: Float[np.ndarray, "p p"]
-    root: Float[np.ndarray, "p p"]
-    tests: tuple[Samples, ...]
-    whitened: float
-    bristles: list[Bristles] | None
+    theta: Float[np.ndarray, " p"]  # as in `ContactModel.names`
+    covariance: Float[np.ndarray, "p p"]  # of theta; infinite where it is not determined
+    root: Float[np.ndarray, "p p"]  # triangular R with Rᵀ R the information
+    tests: tuple[Samples, ...]  # the samples, with the paths of the fit
+    whitened: float  # size of the residuals in units of the noise
+    bristles: list[Bristles] | None  # of each test, along its samples
+    # stretch s_max at which bristles let go, by material [m]
     stretch_limit: Float[np.ndarray, " n_materials"]
-    stretch_limit_std: Float[np.ndarray, " n_materials"]
-    nuisances: Float[np.ndarray, " q"]
-    nuisance_std: Float[np.ndarray, " q"]
-    off: frozenset[str] = frozenset()
-    probability: dict[str, float] = field(default_factory=dict)
-    instead: dict[str, list[str]] = field(default_factory=dict)
-    hinted: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    clean: np.ndarray | None = None
-    alone: dict[str, np.ndarray] = field(default_factory=dict)
-    spacing: float | None = None
-    converged: bool = True
+    stretch_limit_std: Float[np.ndarray, " n_materials"]  # its standard error
+    nuisances: Float[np.ndarray, " q"]  # what the setup has slightly wrong, as in `Nuisances`
+    nuisance_std: Float[np.ndarray, " q"]  # their standard errors
+    told: Average | None = None  # which of them are off, where the data were asked
+    spacing: float | None = None  # of the knots, where the paths were fitted too [s]
+    converged: bool = True  # whether the fit settled
+
+    @property
+    def off(self) -> frozenset[str]:
+        """The groups of nuisances that the fit took for off."""
+        return frozenset() if self.told is None else self.told.best
 
 
 def estimate_on_paths(problem: ContactProblem, tests: Sequence[Samples]) -> Estimate:
@@ -183,9 +164,10 @@ def corrections(nuisances: Nuisances, found: Estimate) -> list[str]:
     """What the data found wrong with the setup, and was allowed for."""
     out = []
     for g in nuisances.groups:
-        others = found.instead.get(g.name, [])
-        told = sum(found.probability.get(n, 0.0) for n in (g.name, *others))
-        if g.name not in found.off or told < _LIKELY:
+        if found.told is None or g.name not in found.off:
+            continue
+        others = found.told.instead.get(g.name, [])
+        if sum(found.told.probability.get(n, 0.0) for n in (g.name, *others)) < _LIKELY:
             continue
         said = sentence(g, found.nuisances[g.place], found.nuisance_std[g.place])
         if others:
@@ -197,12 +179,13 @@ def corrections(nuisances: Nuisances, found: Estimate) -> list[str]:
 def hints(nuisances: Nuisances, found: Estimate) -> list[str]:
     """What may be off, by a hint of the data that is no proof: one sentence for all of it."""
     groups = {g.name: g for g in nuisances.groups}
-    if not found.hinted:
+    hinted = {} if found.told is None else found.told.hinted
+    if not hinted:
         return []
-    named = [f"the {sentence(groups[n], z, std)}" for n, (z, std) in found.hinted.items()]
+    named = [f"the {sentence(groups[n], z, std)}" for n, (z, std) in hinted.items()]
     which = "" if len(named) == 1 else ", and this test does not tell which of them"
-    motions = list(dict.fromkeys(WORDS[n][2] for n in found.hinted))
-    declare = ", ".join(f"tolerances.{n}" for n in found.hinted)
+    motions = list(dict.fromkeys(WORDS[n][2] for n in hinted))
+    declare = ", ".join(f"tolerances.{n}" for n in hinted)
     return [
         f"the data hint that the setup may be off{which}: {'; '.join(named)}. Intervals are widened"
         f" to hold both cases; declare {declare}, or to tell them apart {', and '.join(motions)}"
@@ -212,6 +195,7 @@ def hints(nuisances: Nuisances, found: Estimate) -> list[str]:
 def nuisance_notes(nuisances: Nuisances, found: Estimate) -> dict[str, Any]:
     """What was found of the setup's own numbers, and how well the data told them."""
     out = {}
+    probability = {} if found.told is None else found.told.probability
     for g in nuisances.groups:
         if not np.any(g.tolerance > 0):
             continue
@@ -219,6 +203,6 @@ def nuisance_notes(nuisances: Nuisances, found: Estimate) -> dict[str, Any]:
             "value": found.nuisances[g.place].tolist(),
             "std": found.nuisance_std[g.place].tolist(),
             "tolerance": [t if np.isfinite(t) else None for t in g.tolerance.tolist()],
-            "probability_off": 1.0 if g.declared else found.probability.get(g.name, 0.0),
+            "probability_off": 1.0 if g.declared else probability.get(g.name, 0.0),
         }
     return {"nuisances": out, "delay_std": float(found.nuisance_std[-2])}

@@ -22,7 +22,7 @@ from stiction.identify.fit.least_squares import triangle
 from stiction.identify.fit.samples import ContactProblem, Samples
 from stiction.identify.fit.touches import touch_rows
 from stiction.identify.path.motion import SmoothPath
-from stiction.identify.path.segments import one_of, stack
+from stiction.identify.path.segments import Track, one_of, stack
 from stiction.identify.path.splines import DEGREE, segment_count
 
 _LEAST_SAMPLES = 4  # poses for each knot
@@ -47,21 +47,14 @@ def estimate_jointly(
     Returns:
         The estimate, and Akaike's criterion, by which spacings are compared.
     """
-    model, noise, nuisances = problem.model, problem.noise, problem.nuisances
-    measured = all(s.recording.acceleration is not None for s in tests)
-    inertia = None if measured else problem.inertia
+    model, nuisances = problem.model, problem.nuisances
     # Anew: which samples the tests have may have changed since the first estimate.
     bristles = None
     if model.has_bristles:
         bristles = [
             bristles_along(model, first.theta, s.motion, first.stretch_limit) for s in tests
         ]
-    track = stack(
-        [s.poses(spacing) for s in tests],
-        noise,
-        [s.by_segment(b) for s, b in zip(tests, bristles or [None] * len(tests), strict=True)],
-    )
-    joint = JointProblem(model, jnp.asarray(noise.wrench), inertia, loss=problem.loss)
+    joint, track = _laid_out(problem, tests, bristles, spacing)
     p, linear = len(model.names), len(model.linear_names)
     size = np.linalg.norm(first.root, axis=0)
     seen = size > 0  # the others move nothing
@@ -130,16 +123,29 @@ def estimate_jointly(
         stretch_limit_std=first.stretch_limit_std / first.whitened,
         nuisances=theta[p:],
         nuisance_std=np.sqrt(np.diag(spread)[p:]),
-        off=told.best,
-        probability=told.probability,
-        instead=told.instead,
-        hinted=told.hinted,
-        clean=told.clean,
-        alone=told.alone,
+        told=told,
         spacing=spacing,
         converged=bool(found.converged),
     )
     return estimate, cost + 2 * 6 * knots
+
+
+def _laid_out(
+    problem: ContactProblem,
+    tests: Sequence[Samples],
+    bristles: list[Bristles] | None,
+    spacing: float,
+) -> tuple[JointProblem, Track]:
+    """What is fitted, and the samples along splines with knots of one spacing."""
+    measured = all(s.recording.acceleration is not None for s in tests)
+    inertia = None if measured else problem.inertia
+    noise = problem.noise
+    track = stack(
+        [s.poses(spacing) for s in tests],
+        noise,
+        [s.by_segment(b) for s, b in zip(tests, bristles or [None] * len(tests), strict=True)],
+    )
+    return JointProblem(problem.model, jnp.asarray(noise.wrench), inertia, loss=problem.loss), track
 
 
 class HeldFit:
@@ -159,18 +165,7 @@ class HeldFit:
         bristles: list[Bristles] | None,
         spacing: float,
     ):
-        measured = all(s.recording.acceleration is not None for s in tests)
-        self.joint = JointProblem(
-            problem.model,
-            jnp.asarray(problem.noise.wrench),
-            None if measured else problem.inertia,
-            loss=problem.loss,
-        )
-        self.track = stack(
-            [s.poses(spacing) for s in tests],
-            problem.noise,
-            [s.by_segment(b) for s, b in zip(tests, bristles or [None] * len(tests), strict=True)],
-        )
+        self.joint, self.track = _laid_out(problem, tests, bristles, spacing)
         self.start = smooth(self.track)
         # Where the tests' own paths were fitted along the same knots, that is nearer.
         own = [s.path.coefficients for s in tests if isinstance(s.path, SmoothPath)]

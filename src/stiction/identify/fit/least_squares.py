@@ -25,23 +25,14 @@ RANK = 1e-11
 
 @dataclass(frozen=True)
 class LeastSquaresFit:
-    """A least-squares fit of rows that are in units of their noise.
+    """A least-squares fit of rows that are in units of their noise."""
 
-    Attributes:
-        x: Estimate.
-        root: Upper triangular R, with Rᵀ R the information.
-        rhs: Qᵀ b, so that R x = rhs where x is not bounded.
-        squares: Sum of the squared residuals (of their losses, if robust).
-        rows: How many.
-        blind: Directions in which the rows say nothing, one a column.
-    """
-
-    x: Float[np.ndarray, " n"]
-    root: Float[np.ndarray, "n n"]
-    rhs: Float[np.ndarray, " n"]
-    squares: float
-    rows: int
-    blind: Float[np.ndarray, "n j"]
+    x: Float[np.ndarray, " n"]  # estimate
+    root: Float[np.ndarray, "n n"]  # upper triangular R, with Rᵀ R the information
+    rhs: Float[np.ndarray, " n"]  # Qᵀ b, so that R x = rhs where x is not bounded
+    squares: float  # sum of the squared residuals (of their losses, if robust)
+    rows: int  # how many
+    blind: Float[np.ndarray, "n j"]  # directions in which the rows say nothing, one a column
 
 
 def solve(
@@ -125,11 +116,15 @@ def scaled_condition(R: Float[np.ndarray, "m n"]) -> float:
     return float(np.linalg.cond(R / size)) if np.all(size > 0) else np.inf
 
 
+def column_sizes(R: Float[np.ndarray, "m n"]) -> Float[np.ndarray, " n"]:
+    """Lengths of the columns, 1 for those that are zero: to divide by."""
+    size = np.linalg.norm(R, axis=0)
+    return np.where(size > 0, size, 1.0)
+
+
 def blind_directions(R: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n j"]:
     """Directions of the parameters in which R says nothing, in units of the columns' sizes."""
-    size = np.linalg.norm(R, axis=0)
-    size[size == 0] = 1.0
-    _, values, vt = np.linalg.svd(R / size)
+    _, values, vt = np.linalg.svd(R / column_sizes(R))
     return vt[values <= RANK * max(values[0], np.finfo(float).tiny)].T
 
 
@@ -138,8 +133,7 @@ def _triangular_solve(R: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndar
     blind = blind_directions(R)
     if blind.shape[1] == 0:
         return np.linalg.solve(R, z), blind
-    size = np.linalg.norm(R, axis=0)
-    size[size == 0] = 1.0
+    size = column_sizes(R)
     return np.linalg.pinv(R / size, rcond=RANK) @ z / size, blind
 
 
@@ -147,8 +141,7 @@ def _nonnegative(R: np.ndarray, z: np.ndarray, positive: np.ndarray) -> np.ndarr
     """Minimise |R x - z| with some entries of x not negative; free ones as a difference of two."""
     from scipy.optimize import nnls
 
-    size = np.linalg.norm(R, axis=0)
-    size[size == 0] = 1.0
+    size = column_sizes(R)
     free = ~positive
     y, _ = nnls(np.column_stack([R / size, -(R / size)[:, free]]), z)
     x = y[: len(size)].copy()

@@ -65,19 +65,12 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Nuisance:
-    """One group.
+    """One group."""
 
-    Attributes:
-        name: As in the setup's `tolerances`.
-        place: Where its numbers stand among all nuisances.
-        tolerance: Standard deviation of each.
-        declared: Whether the setup gave the tolerance.
-    """
-
-    name: str
-    place: slice
-    tolerance: Float[np.ndarray, " k"]
-    declared: bool
+    name: str  # as in the setup's `tolerances`
+    place: slice  # where its numbers stand among all nuisances
+    tolerance: Float[np.ndarray, " k"]  # standard deviation of each
+    declared: bool  # whether the setup gave the tolerance
 
 
 @dataclass(frozen=True)
@@ -158,9 +151,7 @@ def added_basis(
 ) -> Float[AnyArray, "*n 8"]:
     """What the added readings are proportional to.
 
-    Args:
-        age: Time since the test's middle, in test lengths.
-        way: From where the test began [m].
+    `age` is the time since the test's middle in test lengths, `way` from where it began [m].
     """
     xp = age.__array_namespace__()
     # A bend, and what settles after switching on, slowly or soon: together with offset and drift

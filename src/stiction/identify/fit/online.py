@@ -38,8 +38,8 @@ from stiction.identify.contact.parameters import (
 )
 from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.path.coordinates import motion_of, rodrigues
-from stiction.identify.recording import Recording, interpolate, recording
-from stiction.tables import Table, is_number
+from stiction.identify.recording import Recording, recording
+from stiction.tables import Table, interpolate, is_number
 
 _STREAM = Path("stream")
 _ALL = slice(None)

@@ -12,16 +12,12 @@ TOLD_APART = 2.0  # standard errors between the scores of two laws
 
 @dataclass(frozen=True)
 class Ranking:
-    """Laws from the best to the worst.
+    """Laws from the best to the worst."""
 
-    Attributes:
-        rows: Of each law its name, mean loss, how far it is behind the best with the standard error
-            of that, and whether the data tell it from the best.
-        sentence: The same in words.
-    """
-
+    # of each law its name, mean loss, how far it is behind the best with the standard error of
+    # that, and whether the data tell it from the best
     rows: list[dict[str, Any]]
-    sentence: str
+    sentence: str  # the same in words
 
     @property
     def best(self) -> str:
@@ -34,9 +30,7 @@ def rank(losses: dict[str, Float[np.ndarray, " n"]], what: str) -> Ranking:
 
     The difference of two laws is judged by how it scatters from unit to unit.
 
-    Args:
-        losses: By law.
-        what: The data, in the plural, for the sentence.
+    `what` names the data, in the plural.
     """
     order = sorted(losses, key=lambda law: float(np.mean(losses[law])))
     best, rows = losses[order[0]], []

@@ -27,19 +27,12 @@ BOUNDS = {"lambda": (0.5, 3.0), "mu": (0.0, np.inf), "offset": (-np.inf, np.inf)
 
 @dataclass(frozen=True)
 class Rows:
-    """Samples for a regression: motion and wrench at the same times, in the order of time.
+    """Samples for a regression: motion and wrench at the same times, in the order of time."""
 
-    Attributes:
-        motion: Pose and velocity at the samples.
-        wrench: Measured, without inertia [N, N·m].
-        noise: Standard deviation of each of its entries.
-        use: Weight of each sample.
-    """
-
-    motion: BodyState
-    wrench: Float[np.ndarray, "n 6"]
-    noise: Float[np.ndarray, "6"]
-    use: Float[np.ndarray, " n"]
+    motion: BodyState  # pose and velocity at the samples
+    wrench: Float[np.ndarray, "n 6"]  # measured, without inertia [N, N·m]
+    noise: Float[np.ndarray, "6"]  # standard deviation of each of its entries
+    use: Float[np.ndarray, " n"]  # weight of each sample
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stiction._base.arrays import Bool, Float
+from stiction.tables import intervals
 
 _OUTLYING = 6.0  # standard deviations
 _LONGEST_RUN = 2.5  # samples: outliers stand alone; longer runs are a model that is wrong
@@ -22,15 +23,10 @@ _LAGS = 10
 
 @dataclass(frozen=True)
 class ResidualVerdict:
-    """What the residuals of a fit say.
+    """What the residuals of a fit say."""
 
-    Attributes:
-        inflation: By how much correlation makes variances larger.
-        warnings: Plain sentences.
-    """
-
-    inflation: float
-    warnings: list[str]
+    inflation: float  # by how much correlation makes variances larger
+    warnings: list[str]  # plain sentences
 
 
 def outliers(residual: Float[np.ndarray, "n 6"], used: Bool[np.ndarray, " n"]) -> np.ndarray:
@@ -38,9 +34,8 @@ def outliers(residual: Float[np.ndarray, "n 6"], used: Bool[np.ndarray, " n"]) -
     size = np.max(np.abs(residual), axis=1)
     typical = float(np.median(size[used])) / 1.9 if used.any() else 1.0  # of the largest of six
     out = used & (size > _OUTLYING * max(typical, 1.0))
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], out.astype(int), [0]])))
-    runs = edges[1::2] - edges[::2]
-    if len(runs) == 0 or np.mean(runs) > _LONGEST_RUN or out.sum() > _MOST_OUTLYING * used.sum():
+    runs = [after - first for first, after in intervals(out)]
+    if not runs or np.mean(runs) > _LONGEST_RUN or out.sum() > _MOST_OUTLYING * used.sum():
         return np.zeros(len(out), dtype=bool)
     return out
 

@@ -21,7 +21,8 @@ from stiction.identify.fit.nuisances import Nuisances, calibration_of
 from stiction.identify.path.motion import ExactPath, SmoothPath
 from stiction.identify.path.noise import Noise
 from stiction.identify.path.segments import Track, WrenchSamples
-from stiction.identify.recording import Recording, interpolate
+from stiction.identify.recording import Recording
+from stiction.tables import interpolate
 
 _MARGIN = 3.0  # standard deviations within which a sample is in doubt
 _LEAST_SLIDING = 10, 0.1  # samples, and part of those in contact, that must slide surely
@@ -29,23 +30,14 @@ _LEAST_SLIDING = 10, 0.1  # samples, and part of those in contact, that must sli
 
 @dataclass(frozen=True)
 class ContactProblem:
-    """What is asked of the samples.
+    """What is asked of the samples."""
 
-    Attributes:
-        model: Contacts and their terms.
-        noise: Of the sensors.
-        nuisances: What the setup may have slightly wrong.
-        inertia: Of what hangs on a moving sensor.
-        loss: Of the wrench residuals.
-        positive: Whether no linear parameter may be negative.
-    """
-
-    model: ContactModel
-    noise: Noise
-    nuisances: Nuisances
-    inertia: CarriedInertia | None = None
-    loss: robust.Loss = "squares"
-    positive: bool = True
+    model: ContactModel  # contacts and their terms
+    noise: Noise  # of the sensors
+    nuisances: Nuisances  # what the setup may have slightly wrong
+    inertia: CarriedInertia | None = None  # of what hangs on a moving sensor
+    loss: robust.Loss = "squares"  # of the wrench residuals
+    positive: bool = True  # whether no linear parameter may be negative
 
     @property
     def signs(self) -> Bool[np.ndarray, " n_linear"]:
@@ -63,24 +55,16 @@ def calibrated(problem: ContactProblem, z: Float[np.ndarray, " q"]) -> ContactPr
 
 @dataclass(frozen=True)
 class Samples:
-    """One test at the times of its wrenches.
+    """One test at the times of its wrenches."""
 
-    Attributes:
-        recording: Cut to the wrenches within the time of the poses.
-        path: The motion at any time.
-        poses: The poses laid out along a spline of a given knot spacing [s], each spacing once.
-        motion: The path at the wrench's times.
-        wrench: Measured, without what measured accelerations explain.
-        use: Weight of each sample; 0 where it cannot be judged.
-        clock: Delay [s] and relative rate of the wrench's clock that were taken off its times.
-    """
-
-    recording: Recording
-    path: ExactPath | SmoothPath
+    recording: Recording  # cut to the wrenches within the time of the poses
+    path: ExactPath | SmoothPath  # the motion at any time
+    # the poses laid out along a spline of a given knot spacing [s], each spacing once
     poses: Callable[[float], Track]
-    motion: BodyState
-    wrench: Float[np.ndarray, "m 6"]
-    use: Float[np.ndarray, " m"]
+    motion: BodyState  # the path at the wrench's times
+    wrench: Float[np.ndarray, "m 6"]  # measured, without what measured accelerations explain
+    use: Float[np.ndarray, " m"]  # weight of each sample; 0 where it cannot be judged
+    # delay [s] and relative rate of the wrench's clock that were taken off its times
     clock: Float[np.ndarray, "2"]
 
     @property

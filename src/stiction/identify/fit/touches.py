@@ -48,13 +48,7 @@ def touch_rows(
 ) -> tuple[Float[np.ndarray, "n pq"], Float[np.ndarray, " n"]]:
     """Rows of the touches over parameters and nuisances, in units of their errors.
 
-    Args:
-        problem: What is asked.
-        tests: The samples.
-        paths: As fitted.
-        theta: Parameters at which contacts are judged.
-        z: Nuisances there.
-        spacing: Of the paths' knots [s].
+    Contacts are judged at `theta` and `z`, along the paths as fitted.
 
     Returns:
         Derivatives, and residuals.

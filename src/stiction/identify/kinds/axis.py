@@ -107,19 +107,15 @@ def inverse_model_rows(
 
 
 def two_way_low_pass(
-    values: Float[np.ndarray, "n *k"], *, rate: float, cutoff: float, order: int = 4
+    values: Float[np.ndarray, "n *k"], *, rate: float, cutoff: float
 ) -> Float[np.ndarray, "n *k"]:
-    """A Butterworth low-pass run forwards and backwards, so that it has no lag.
+    """A Butterworth low-pass of order 4 run forwards and backwards, so that it has no lag.
 
-    Args:
-        values: Evenly sampled.
-        rate: Samples a second [Hz].
-        cutoff: Where one run has lost 3 dB [Hz].
-        order: Of one run.
+    One run loses 3 dB at the cut-off [Hz].
     """
     from scipy.signal import butter, sosfiltfilt
 
-    return sosfiltfilt(butter(order, cutoff, fs=rate, output="sos"), values, axis=0)
+    return sosfiltfilt(butter(4, cutoff, fs=rate, output="sos"), values, axis=0)
 
 
 def _fit(A, b, time, v, setup: AxisSetup) -> Identification:

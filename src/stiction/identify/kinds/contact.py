@@ -67,25 +67,16 @@ _ROUNDS = 3  # of choosing samples by where things were found to be
 
 @dataclass(frozen=True)
 class ContactFit:
-    """A fit and what it came from.
+    """A fit and what it came from."""
 
-    Attributes:
-        problem: What was asked.
-        found: The estimate.
-        solve: Fits other samples in the same way, with knots of a given spacing, from an estimate.
-        recordings: The tests, cleaned and on one clock.
-        said: What was found odd about them.
-        delay: Of the wrench's clock [s].
-        plain: Whether the paths were taken for exact.
-    """
-
-    problem: ContactProblem
-    found: Estimate
+    problem: ContactProblem  # what was asked
+    found: Estimate  # the estimate
+    # fits other samples in the same way, with knots of a given spacing, from an estimate
     solve: Callable[[list[Samples], float | None, Estimate | None], Estimate]
-    recordings: list[Recording]
-    said: list[str]
-    delay: float
-    plain: bool
+    recordings: list[Recording]  # the tests, cleaned and on one clock
+    said: list[str]  # what was found odd about them
+    delay: float  # of the wrench's clock [s]
+    plain: bool  # whether the paths were taken for exact
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")

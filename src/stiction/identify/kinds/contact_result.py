@@ -240,15 +240,15 @@ def _caveats(
     problem: ContactProblem, setup: ContactSetup, found: Estimate, parameters, traces
 ) -> list[str]:
     """What each parameter takes for granted and this test could not tell, one sentence each."""
-    if found.clean is None:
+    if found.told is None:
         return []
 
     def errors(covariance: np.ndarray) -> np.ndarray:
         _, cov = wanted_of(problem.model, replace(found, covariance=covariance), traces)
         return np.sqrt(np.diag(cov))
 
-    clean = errors(found.clean)
-    doubts = {name: errors(spread) for name, spread in found.alone.items() if name not in found.off}
+    clean, alone = errors(found.told.clean), found.told.alone
+    doubts = {name: errors(spread) for name, spread in alone.items() if name not in found.off}
     out = []
     for i, (wanted, p) in enumerate(parameters.items()):
         mine = {n: e[i] for n, e in doubts.items() if e[i] > _TAKEN_FOR_GRANTED * clean[i]}

@@ -22,7 +22,7 @@ from stiction._base.errors import InputError
 from stiction._base.files import Fields
 from stiction.identify.fields import Columns3, Positive
 from stiction.identify.path.noise import NORMAL_MEDIAN
-from stiction.tables import Table
+from stiction.tables import Table, intervals
 
 _ROWS = 4, 12  # of a flight that are fitted, at least and at most
 _RESTING, _STILL = 10, 2e-3  # rows at the end that differ by less [m, rad]: at rest
@@ -48,19 +48,12 @@ class PlanarMotion(Fields):
 
 @dataclass(frozen=True)
 class ImpactPairs:
-    """Impacts, one a row.
+    """Impacts, one a row."""
 
-    Attributes:
-        before: Velocity x, y and spin.
-        after: The same.
-        arm: Contact less centre of mass [m].
-        said: What was done to the poses, and what was left out.
-    """
-
-    before: Float[np.ndarray, "n 3"]
-    after: Float[np.ndarray, "n 3"]
-    arm: Float[np.ndarray, "n 2"]
-    said: list[str]
+    before: Float[np.ndarray, "n 3"]  # velocity x, y and spin
+    after: Float[np.ndarray, "n 3"]  # the same
+    arm: Float[np.ndarray, "n 2"]  # contact less centre of mass [m]
+    said: list[str]  # what was done to the poses, and what was left out
 
 
 def pairs_from_motion(tables: Sequence[Table], motion: PlanarMotion) -> ImpactPairs:
@@ -145,14 +138,13 @@ def _flights(path: np.ndarray, corners: np.ndarray, motion: PlanarMotion) -> lis
     # two rows about one, the nearer in time is less.
     way = np.abs(np.diff(high, prepend=high[:1], append=high[-1:]))
     free = high > _ROOM + _NEAR * np.maximum(way[:-1], way[1:])
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], free.astype(int), [0]])))
     out = []
-    for a, b in zip(edges[::2], edges[1::2], strict=True):
+    for a, b in intervals(free):
         if b - a < _ROWS[0]:
             continue
         n = min(b - a, _ROWS[1])
         begin, end = (_line(path, r, motion) for r in (np.arange(a, a + n), np.arange(b - n, b)))
-        out.append(_Flight(int(a), int(b), begin[0], end[0], max(begin[1], end[1])))
+        out.append(_Flight(a, b, begin[0], end[0], max(begin[1], end[1])))
     return out
 
 

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from stiction._base.arrays import Float
 from stiction._base.errors import InputError
+from stiction._base.spatial import CORNERS
 from stiction.identify.columns import number, pieces, unit_quaternions
 from stiction.identify.fields import Columns3, Columns4, Fraction, Positive, Setup
 from stiction.identify.result import Identification, parameter
@@ -54,9 +55,8 @@ def corner_heights(
     """Heights of a cube's corners above z = 0 [m]."""
     from scipy.spatial.transform import Rotation
 
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     up = Rotation.from_quat(quaternion, scalar_first=True).as_matrix()[:, 2]
-    return position[:, 2:] + half * up @ signs.T
+    return position[:, 2:] + half * up @ CORNERS.T
 
 
 def identify(table: Table, setup: TossSetup) -> Identification:

@@ -17,6 +17,7 @@ from stiction.identify.contact.model import ContactModel
 from stiction.identify.fit import least_squares
 from stiction.identify.recording import Recording
 
+_FARTHEST = 0.25  # the largest delay looked for, either way [s]
 _GRID = 41  # lags tried in each round
 _ROUNDS = 4  # each round narrows the search twentyfold
 _FEWEST = 20  # samples under load
@@ -27,8 +28,6 @@ def estimate_delay(
     recording: Recording,
     path: Callable[[np.ndarray], BodyState],
     noise: Float[np.ndarray, "6"],
-    *,
-    search: float = 0.25,
 ) -> float:
     """Seconds to take off the wrench's times so that they agree with the pose's.
 
@@ -37,16 +36,15 @@ def estimate_delay(
         recording: The test, its wrench on a clock of its own.
         path: The motion at any time of the pose's clock.
         noise: Standard deviation of the wrench's entries.
-        search: The largest delay looked for, either way [s].
     """
     wrench_time, wrench = recording.wrench_time, recording.wrench
     first, last = recording.pose_time[[0, -1]]
     pressed = np.linalg.norm(wrench[:, :3] / noise[:3], axis=1) > 6.0
-    keep = pressed & (wrench_time - search >= first) & (wrench_time + search <= last)
+    keep = pressed & (wrench_time - _FARTHEST >= first) & (wrench_time + _FARTHEST <= last)
     if keep.sum() < _FEWEST:
         raise InputError(
             f"`wrench.delay` cannot be estimated: {int(keep.sum())} samples under load lie"
-            f" {search:g} s inside the log, at least {_FEWEST} are needed; give a number [s]"
+            f" {_FARTHEST:g} s inside the log, at least {_FEWEST} are needed; give a number [s]"
         )
     time, w = wrench_time[keep], (wrench[keep] / noise).reshape(-1)
 
@@ -57,7 +55,7 @@ def estimate_delay(
         A = (np.asarray(A) / noise[:, None]).reshape(len(w), -1)
         return least_squares.solve(A, w).squares
 
-    middle, reach = 0.0, search
+    middle, reach = 0.0, _FARTHEST
     for _ in range(_ROUNDS):
         lags = middle + reach * np.linspace(-1, 1, _GRID)
         costs = np.array([misfit(lag) for lag in lags])

@@ -37,58 +37,38 @@ WINDOW = 6 * ORDER  # path unknowns that a segment uses
 class Track(eqx.Module):
     """One test's samples by segment; a further leading axis holds further tests.
 
-    Attributes:
-        spacing: Of the knots [s].
-        start: Time of the first knot [s].
-        center: Mean orientation R₀.
-        home: Where the test began [m].
-        known: What the motion sensor says: triangular rows over a segment's six coefficients (six
-            entries each), then the right-hand side, in units of the noise.
-        misfit: Squared residual of the pose samples that no path can remove.
-        wrench_u: Local time of each wrench sample.
-        wrench: Measured, force first.
-        wrench_on: Weight, 0 for padding and for samples left out.
-        wrench_age: Time since the test's middle, in lengths of the test.
-        length: Of the test [s].
-        clock: Delay [s] and relative rate of the wrench's clock that `wrench_u` is free of.
-        bristles: State of the bristles at the wrench samples.
-
     A track of poses alone has none of the wrench's fields.
     """
 
-    spacing: Float[AnyArray, "*t"]
-    start: Float[AnyArray, "*t"]
-    center: Float[AnyArray, "*t 3 3"]
-    home: Float[AnyArray, "*t 3"]
+    spacing: Float[AnyArray, "*t"]  # of the knots [s]
+    start: Float[AnyArray, "*t"]  # time of the first knot [s]
+    center: Float[AnyArray, "*t 3 3"]  # mean orientation R₀
+    home: Float[AnyArray, "*t 3"]  # where the test began [m]
+    # what the motion sensor says: triangular rows over a segment's six coefficients (six entries
+    # each), then the right-hand side, in units of the noise
     known: Float[AnyArray, "*t s 36 37"]
-    misfit: Float[AnyArray, "*t"]
-    length: Float[AnyArray, "*t"]
+    misfit: Float[AnyArray, "*t"]  # squared residual of the pose samples that no path can remove
+    length: Float[AnyArray, "*t"]  # of the test [s]
+    # delay [s] and relative rate of the wrench's clock that `wrench_u` is free of
     clock: Float[AnyArray, "*t 2"]
-    wrench_u: Float[AnyArray, "*t s b"] | None = None
-    wrench: Float[AnyArray, "*t s b 6"] | None = None
+    wrench_u: Float[AnyArray, "*t s b"] | None = None  # local time of each wrench sample
+    wrench: Float[AnyArray, "*t s b 6"] | None = None  # measured, force first
+    # weight, 0 for padding and for samples left out
     wrench_on: Float[AnyArray, "*t s b"] | None = None
+    # time since the test's middle, in lengths of the test
     wrench_age: Float[AnyArray, "*t s b"] | None = None
-    bristles: Bristles | None = None
+    bristles: Bristles | None = None  # state of the bristles at the wrench samples
 
 
 class WrenchSamples(NamedTuple):
-    """The wrenches of one test, within the time of its poses.
+    """The wrenches of one test, within the time of its poses."""
 
-    Attributes:
-        time: On the pose's clock [s], rising.
-        wrench: Force and moment.
-        use: Weight of each sample.
-        stamps: Times as recorded [s].
-        clock: Delay [s] and relative rate that make the one from the other.
-        bristles: Their state at these times.
-    """
-
-    time: Float[np.ndarray, " m"]
-    wrench: Float[np.ndarray, "m 6"]
-    use: Float[np.ndarray, " m"]
-    stamps: Float[np.ndarray, " m"]
-    clock: Float[np.ndarray, "2"]
-    bristles: Bristles | None = None
+    time: Float[np.ndarray, " m"]  # on the pose's clock [s], rising
+    wrench: Float[np.ndarray, "m 6"]  # force and moment
+    use: Float[np.ndarray, " m"]  # weight of each sample
+    stamps: Float[np.ndarray, " m"]  # times as recorded [s]
+    clock: Float[np.ndarray, "2"]  # delay [s] and relative rate that make the one from the other
+    bristles: Bristles | None = None  # their state at these times
 
 
 def evaluate(

@@ -16,50 +16,31 @@ Span = tuple[float, float]
 
 @dataclass
 class Line:
-    """A curve.
+    """A curve."""
 
-    Args:
-        name: In the legend.
-        y: Values; nan makes a gap. Shape (n,).
-        style: How it is drawn.
-        color: Index into the palette, `INK` or `SOFT`; none takes the next one.
-        x: Of a curve with an axis of its own; none is the chart's. Never decreasing.
-    """
-
-    name: str
-    y: ArrayLike
-    style: Literal["line", "dashed", "dotted", "dots", "steps"] = "line"
-    color: int | None = None
+    name: str  # in the legend
+    y: ArrayLike  # values; nan makes a gap. Shape (n,)
+    style: Literal["line", "dashed", "dotted", "dots", "steps"] = "line"  # how it is drawn
+    color: int | None = None  # index into the palette, `INK` or `SOFT`; none takes the next one
+    # of a curve with an axis of its own; none is the chart's. Never decreasing
     x: ArrayLike | None = None
 
 
 @dataclass
 class Panel:
-    """Lines that share a vertical axis.
+    """Lines that share a vertical axis."""
 
-    Args:
-        label: Of the vertical axis, with its unit in brackets.
-        lines: The curves.
-        title: Above it.
-        spans: Shaded parts of the horizontal axis.
-        marks: Places on the horizontal axis with a dotted line.
-        levels: Names and heights of horizontal lines.
-        stacked: Whether each line stands on the one before: parts of a whole.
-        bulk: Whether rare peaks are left out of the vertical range.
-        least: The vertical range is never smaller than this: rounding is no mountain.
-        height: Relative to other panels.
-    """
-
-    label: str
-    lines: Sequence[Line]
-    title: str = ""
-    spans: Sequence[Span] = ()
-    marks: Sequence[float] = ()
+    label: str  # of the vertical axis, with its unit in brackets
+    lines: Sequence[Line]  # the curves
+    title: str = ""  # above it
+    spans: Sequence[Span] = ()  # shaded parts of the horizontal axis
+    marks: Sequence[float] = ()  # places on the horizontal axis with a dotted line
+    # names and heights of horizontal lines
     levels: Mapping[str, float] = field(default_factory=dict)
-    stacked: bool = False
-    bulk: bool = False
-    least: float = 0.0
-    height: float = 1.0
+    stacked: bool = False  # whether each line stands on the one before: parts of a whole
+    bulk: bool = False  # whether rare peaks are left out of the vertical range
+    least: float = 0.0  # the vertical range is never smaller than this: rounding is no mountain
+    height: float = 1.0  # relative to other panels
 
     def range(self) -> tuple[float, float] | None:
         """The vertical range where it is not that of the data."""
@@ -81,17 +62,13 @@ class Panel:
 
 @dataclass
 class Timeline:
-    """Rows that are in one of a few states at each time: which contact sticks, slips, is open.
+    """Rows that are in one of a few states at each time: which contact sticks, slips, is open."""
 
-    Args:
-        rows: For each name the beginnings, ends and states. Shapes (n,).
-        states: Names of the states by their number, and their colours as `Line` has them.
-        label: Of the vertical axis.
-    """
-
+    # for each name the beginnings, ends and states. Shapes (n,)
     rows: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
+    # names of the states by their number, and their colours as `Line` has them
     states: Mapping[int, tuple[str, int]]
-    label: str = ""
+    label: str = ""  # of the vertical axis
     title: str = ""
 
     @property
@@ -102,21 +79,15 @@ class Timeline:
 
 @dataclass
 class Map:
-    """Values over a plane, told by their colour: in cells, or at points.
+    """Values over a plane, told by their colour: in cells, or at points."""
 
-    Args:
-        label: Of the vertical axis.
-        y: Heights of the rows of cells, or of the points.
-        values: Of cells, a row for each y and a column for each x of the chart; of points, one for
-            each. nan is left blank.
-        name: What the values are, with their unit.
-        states: Where values number something else: names and colours, as `Timeline` has them.
-    """
-
-    label: str
-    y: np.ndarray
+    label: str  # of the vertical axis
+    y: np.ndarray  # heights of the rows of cells, or of the points
+    # of cells, a row for each y and a column for each x of the chart; of points, one for each. nan
+    # is left blank
     values: np.ndarray
-    name: str = ""
+    name: str = ""  # what the values are, with their unit
+    # where values number something else: names and colours, as `Timeline` has them
     states: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     title: str = ""
     height: float = 2.0
@@ -137,19 +108,13 @@ class Map:
 
 @dataclass
 class Chart:
-    """Panels over one horizontal axis.
+    """Panels over one horizontal axis."""
 
-    Args:
-        x: Of all lines without their own. Never decreasing: a jump has two values at one place.
-        panels: From the top down.
-        x_label: With its unit; an axis of time is tied to the page's clock.
-        until: What is shown at first ends here; none shows all.
-    """
-
+    # of all lines without their own. Never decreasing: a jump has two values at one place
     x: np.ndarray
-    panels: Sequence[Panel | Timeline | Map]
-    x_label: str = "time [s]"
-    until: float | None = None
+    panels: Sequence[Panel | Timeline | Map]  # from the top down
+    x_label: str = "time [s]"  # with its unit; an axis of time is tied to the page's clock
+    until: float | None = None  # what is shown at first ends here; none shows all
 
     def __post_init__(self):
         self.x = np.asarray(self.x, float)

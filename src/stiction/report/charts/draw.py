@@ -1,5 +1,7 @@
 """A chart as a matplotlib figure, to be saved beside the page."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
@@ -15,14 +17,22 @@ _STYLES = {
     "dots": {"ls": "", "marker": ".", "ms": 4, "alpha": 0.7},
     "steps": {"drawstyle": "steps-post"},
 }
+_LETTER = 0.078  # [in], of the widest usual one
 
 
 def draw(chart: Chart) -> Figure:
     """All panels, one above the other."""
     heights = [panel.height for panel in chart.panels]
     size = (6.8, max(3.4, 0.9 + 1.9 * sum(heights)))
+    room = _room(chart, *size)
     figure, axes = new_figure(
-        len(heights), sharex=True, squeeze=False, figsize=size, height_ratios=heights
+        len(heights),
+        sharex=True,
+        squeeze=False,
+        figsize=size,
+        height_ratios=heights,
+        gridspec_kw=room,
+        layout="constrained" if room is None else "none",
     )
     for axis, panel in zip(axes[:, 0], chart.panels, strict=True):
         draw_panel(axis, panel, chart)
@@ -30,6 +40,35 @@ def draw(chart: Chart) -> Figure:
     if chart.until is not None and len(chart.x):
         axes[-1, 0].set_xlim(float(chart.x[0]), chart.until)
     return figure
+
+
+def _room(chart: Chart, width: float, height: float) -> dict[str, Any] | None:
+    """Where the panels of a figure of that size [in] lie: names and numbers get room by their
+    letters, since to measure a chart takes as long as to draw it. None for maps, whose keys lie
+    below or beside them.
+    """
+    if any(isinstance(panel, Map) for panel in chart.panels):
+        return None
+    keys, rows = [""], [""]
+    for panel in chart.panels:
+        if isinstance(panel, Timeline):
+            rows += panel.rows
+            keys += [name for name, _ in panel.states.values()]
+        else:
+            keys += [line.name for line in panel.lines]
+    left = max(0.95, 0.45 + _LETTER * max(map(len, rows)))
+    right = 0.6 + _LETTER * max(map(len, keys)) if any(keys) else 0.15
+    shrunk = min(1.0, 0.7 * width / (left + right))  # curves get three tenths at least
+    below, above = 0.55, 0.32 if chart.panels[0].title else 0.2
+    count = len(chart.panels)
+    gap = 0.34 if any(panel.title for panel in chart.panels[1:]) else 0.2
+    return {
+        "left": shrunk * left / width,
+        "right": 1 - shrunk * right / width,
+        "bottom": below / height,
+        "top": 1 - above / height,
+        "hspace": gap * count / (height - below - above - gap * (count - 1)),
+    }
 
 
 def draw_panel(axis, panel: Panel | Timeline | Map, chart: Chart) -> None:

@@ -21,29 +21,21 @@ WORLD = -1  # the body of what does not move
 
 @dataclass
 class Shape:
-    """A shape fixed to a body.
+    """A shape fixed to a body."""
 
-    Args:
-        kind: plane, sphere, ellipsoid, capsule, cylinder, box, line or mesh.
-        size: As MuJoCo's `geom_size` [m]: sphere (radius), ellipsoid (three semi-axes), capsule and
-            cylinder (radius, half length along z), box (three half sides), plane (half sides along
-            x and y, 0 for endless; seen from +z), line (half length along z). More numbers than
-            the kind needs are ignored, as MuJoCo pads its sizes with zeros.
-        rgba: Colour and opacity in [0, 1]; none takes the body's colour from a palette.
-        body: Index of the body that carries it, `WORLD` for none.
-        position: Of the shape's origin in the body's frame [m].
-        quaternion: Of the shape's axes in the body's frame, wxyz.
-        vertices: Of a mesh [m]. Shape (n, 3).
-        faces: Of a mesh: three vertices each, counter-clockwise from outside. Shape (m, 3).
-    """
-
-    kind: str
+    kind: str  # plane, sphere, ellipsoid, capsule, cylinder, box, line or mesh
+    # as MuJoCo's `geom_size` [m]: sphere (radius), ellipsoid (three semi-axes), capsule and
+    # cylinder (radius, half length along z), box (three half sides), plane (half sides along x and
+    # y, 0 for endless; seen from +z), line (half length along z). More numbers than the kind needs
+    # are ignored, as MuJoCo pads its sizes with zeros
     size: Numbers = ()
+    # colour and opacity in [0, 1]; none takes the body's colour from a palette
     rgba: Numbers | None = None
-    body: int = WORLD
-    position: Numbers = (0.0, 0.0, 0.0)
-    quaternion: Numbers = (1.0, 0.0, 0.0, 0.0)
-    vertices: np.ndarray | None = None
+    body: int = WORLD  # index of the body that carries it, `WORLD` for none
+    position: Numbers = (0.0, 0.0, 0.0)  # of the shape's origin in the body's frame [m]
+    quaternion: Numbers = (1.0, 0.0, 0.0, 0.0)  # of the shape's axes in the body's frame, wxyz
+    vertices: np.ndarray | None = None  # of a mesh [m]. Shape (n, 3)
+    # of a mesh: three vertices each, counter-clockwise from outside. Shape (m, 3)
     faces: np.ndarray | None = None
 
     def __post_init__(self):
@@ -67,19 +59,13 @@ class Shape:
 
 @dataclass
 class Plane:
-    """A ground: a plane through `point` with upward `normal` [m], endless or a rectangle.
+    """A ground: a plane through `point` with upward `normal` [m], endless or a rectangle."""
 
-    Args:
-        point: A point of it [m]; the origin of its grid.
-        normal: Its normal, out of the ground; any length.
-        size: Half sides [m] along its own x (the world's x as seen on the plane) and y, 0 endless.
-        rgba: Colour; none is the page's ground colour.
-    """
-
-    point: Numbers = (0.0, 0.0, 0.0)
-    normal: Numbers = (0.0, 0.0, 1.0)
+    point: Numbers = (0.0, 0.0, 0.0)  # a point of it [m]; the origin of its grid
+    normal: Numbers = (0.0, 0.0, 1.0)  # its normal, out of the ground; any length
+    # half sides [m] along its own x (the world's x as seen on the plane) and y, 0 endless
     size: Numbers = (0.0, 0.0)
-    rgba: Numbers | None = None
+    rgba: Numbers | None = None  # colour; none is the page's ground colour
 
     def as_shape(self) -> Shape:
         """The same as a shape of the world."""
@@ -97,78 +83,52 @@ class Plane:
 
 @dataclass(frozen=True)
 class Mark:
-    """Something that happened: a mark on the time line.
+    """Something that happened: a mark on the time line."""
 
-    Args:
-        time: When [s].
-        kind: One word or two; events of one kind have one colour.
-        text: What more there is to say, shown when the mark is pointed at.
-        color: Of its kind, "#rrggbb"; by default the next of a palette.
-    """
-
-    time: float
-    kind: str
-    text: str = ""
-    color: str = ""
+    time: float  # when [s]
+    kind: str  # one word or two; events of one kind have one colour
+    text: str = ""  # what more there is to say, shown when the mark is pointed at
+    color: str = ""  # of its kind, "#rrggbb"; by default the next of a palette
 
 
 @dataclass
 class Trail:
-    """The path of a point fixed to a body, drawn as far as it has come.
+    """The path of a point fixed to a body, drawn as far as it has come."""
 
-    Args:
-        body: Index of the body.
-        point: In the body's frame [m].
-        rgba: Colour; none takes the body's.
-    """
-
-    body: int
-    point: Numbers = (0.0, 0.0, 0.0)
-    rgba: Numbers | None = None
+    body: int  # index of the body
+    point: Numbers = (0.0, 0.0, 0.0)  # in the body's frame [m]
+    rgba: Numbers | None = None  # colour; none takes the body's
 
 
 @dataclass
 class Animation:
-    """A motion to look at: a picture in three dimensions that plays in a page, from disk.
+    """A motion to look at: a picture in three dimensions that plays in a page, from disk."""
 
-    Args:
-        time: Times [s], not decreasing. Shape (n,).
-        shapes: What is seen.
-        positions: Of the bodies' origins in the world [m]. Shape (n, n_bodies, 3).
-        quaternions: Of the bodies' axes in the world, wxyz. Shape (n, n_bodies, 4).
-        ground: Planes to stand on (several make a slope or a wedge); planes may also be shapes.
-        events: Marks on the time line.
-        forces: Contact points and the forces on the bodies there, in the world [m, N]; zero or nan
-            where there is no contact. Shape (n, n_contacts, 6).
-        impulses: Of impacts: time, point and impulse in the world [s, m, N s], in order of time.
-            They are drawn for a moment, in which the player goes slower. Shape (n_impulses, 7).
-        trails: Points whose paths are drawn.
-        rest: When everything came to rest [s]: what follows is folded away at first.
-        up: The axis that points up, "z" or "y".
-        view: "side" (x to the right), "front", "top", "iso", or "auto": the side for a motion in
-            the vertical plane of x, a corner view otherwise.
-        follow: Whether the camera goes with the bodies; none lets the length of the way decide.
-        start: The time shown before playing [s].
-        speed: Speed of playing at first: 0.1, 0.25, 0.5, 1, 2 or 4.
-        caption: A line below the picture.
-    """
-
-    time: np.ndarray
-    shapes: Sequence[Shape]
-    positions: np.ndarray
-    quaternions: np.ndarray
+    time: np.ndarray  # times [s], not decreasing. Shape (n,)
+    shapes: Sequence[Shape]  # what is seen
+    positions: np.ndarray  # of the bodies' origins in the world [m]. Shape (n, n_bodies, 3)
+    quaternions: np.ndarray  # of the bodies' axes in the world, wxyz. Shape (n, n_bodies, 4)
+    # planes to stand on (several make a slope or a wedge); planes may also be shapes
     ground: Sequence[Plane] = field(default_factory=lambda: [Plane()])
-    events: Sequence[Mark] = ()
+    events: Sequence[Mark] = ()  # marks on the time line
+    # contact points and the forces on the bodies there, in the world [m, N]; zero or nan where
+    # there is no contact. Shape (n, n_contacts, 6)
     forces: np.ndarray | None = None
+    # of impacts: time, point and impulse in the world [s, m, N s], in order of time. They are drawn
+    # for a moment, in which the player goes slower. Shape (n_impulses, 7)
     impulses: np.ndarray | None = None
-    trails: Sequence[Trail] = ()
+    trails: Sequence[Trail] = ()  # points whose paths are drawn
+    # when everything came to rest [s]: what follows is folded away at first
     rest: float | None = None
-    up: str = "z"
+    up: str = "z"  # the axis that points up, "z" or "y"
+    # "side" (x to the right), "front", "top", "iso", or "auto": the side for a motion in the
+    # vertical plane of x, a corner view otherwise
     view: str = "auto"
+    # whether the camera goes with the bodies; none lets the length of the way decide
     follow: bool | None = None
-    start: float = 0.0
-    speed: float = 1.0
-    caption: str = ""
+    start: float = 0.0  # the time shown before playing [s]
+    speed: float = 1.0  # speed of playing at first: 0.1, 0.25, 0.5, 1, 2 or 4
+    caption: str = ""  # a line below the picture
 
     def __post_init__(self):
         self.time = _numbers("time", self.time)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stiction.tables import interpolate
+
 # Azimuth and elevation of the camera as seen from what it looks at [rad]; -pi/2 is from the right
 # of something that faces x.
 VIEWS = {
@@ -18,25 +20,15 @@ FAR = 6.0  # a way longer than so many sizes of the mechanism is followed
 
 @dataclass
 class Framing:
-    """The first view: what to look at, from where, and how much must be in the picture.
+    """The first view: what to look at, from where, and how much must be in the picture."""
 
-    Args:
-        azimuth: Of the camera [rad].
-        elevation: Of the camera [rad].
-        center: Middle of the whole motion [m].
-        box: Half sides of the whole motion to the right, up and towards the camera [m].
-        path: Smoothed middle of the mechanism at each time [m]. Shape (n, 3).
-        follow_box: Half sides of the motion as seen from the path [m].
-        follow: Whether to go along with the path.
-    """
-
-    azimuth: float
-    elevation: float
-    center: np.ndarray
-    box: np.ndarray
-    path: np.ndarray
-    follow_box: np.ndarray
-    follow: bool
+    azimuth: float  # of the camera [rad]
+    elevation: float  # of the camera [rad]
+    center: np.ndarray  # middle of the whole motion [m]
+    box: np.ndarray  # half sides of the whole motion to the right, up and towards the camera [m]
+    path: np.ndarray  # smoothed middle of the mechanism at each time [m]. Shape (n, 3)
+    follow_box: np.ndarray  # half sides of the motion as seen from the path [m]
+    follow: bool  # whether to go along with the path
 
 
 def frame(
@@ -110,10 +102,10 @@ def _smooth(time: np.ndarray, path: np.ndarray) -> np.ndarray:
         return path
     width = 10  # points of an even grid each side
     grid = np.linspace(time[0], time[-1], 1 + int(2 * width * (time[-1] - time[0]) / SMOOTHING))
-    even = np.stack([np.interp(grid, time, column) for column in path.T], axis=1)
+    even = interpolate(grid, time, path)
     # Mirrored through its ends, so that the mean follows the path out to them.
     before = 2 * even[0] - even[width:0:-1]
     after = 2 * even[-1] - even[-2 : -width - 2 : -1]
     sums = np.cumsum(np.concatenate([np.zeros((1, 3)), before, even, after]), axis=0)
     mean = (sums[2 * width + 1 :] - sums[: -2 * width - 1]) / (2 * width + 1)
-    return np.stack([np.interp(time, grid, column) for column in mean.T], axis=1)
+    return interpolate(time, grid, mean)

@@ -26,27 +26,16 @@ _STEP = 0.35  # of a coefficient's size: the first change; it shrinks
 
 @dataclass(frozen=True)
 class RobotMotion:
-    """One cycle of a proposed motion.
+    """One cycle of a proposed motion."""
 
-    Attributes:
-        time: [s], from 0; the cycle's end is its beginning.
-        joints: Their names.
-        position: Of the joints [rad, m].
-        velocity: [rad/s, m/s].
-        acceleration: [rad/s², m/s²].
-        gain: By what factor errors are smaller than with the usual random motion, in the mean.
-        condition: Of the regressor over all that can be told.
-        usual_condition: The same of the usual random motion.
-    """
-
-    time: Float[np.ndarray, " n"]
-    joints: tuple[str, ...]
-    position: Float[np.ndarray, "n j"]
-    velocity: Float[np.ndarray, "n j"]
-    acceleration: Float[np.ndarray, "n j"]
-    gain: float
-    condition: float
-    usual_condition: float
+    time: Float[np.ndarray, " n"]  # [s], from 0; the cycle's end is its beginning
+    joints: tuple[str, ...]  # their names
+    position: Float[np.ndarray, "n j"]  # of the joints [rad, m]
+    velocity: Float[np.ndarray, "n j"]  # [rad/s, m/s]
+    acceleration: Float[np.ndarray, "n j"]  # [rad/s², m/s²]
+    gain: float  # by what factor errors are smaller than with the usual random motion, in the mean
+    condition: float  # of the regressor over all that can be told
+    usual_condition: float  # the same of the usual random motion
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""

@@ -30,12 +30,7 @@ def export_robot(
 ) -> Export:
     """The whole model with the identified numbers (`mujoco`), or its elements (`urdf`).
 
-    Args:
-        found: From `identify`, with the same setup.
-        setup: The mechanism.
-        engine: "mujoco" or "urdf".
-        mass: Not used: bodies have their own.
-        folder: The setup's, for the mechanism's file.
+    Arguments are those of `stiction.identify.export`.
     """
     if mass is not None:
         raise InputError(f"`--mass` is of one body in contact, not of a robot; got {mass:g}")

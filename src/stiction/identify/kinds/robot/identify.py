@@ -57,25 +57,16 @@ _SURE = 0.99  # of the filtered sign of a velocity: less is a joint that turns r
 
 @dataclass(frozen=True)
 class JointRows:
-    """Rows of a log: Y and the joints' own columns, and the torques.
+    """Rows of a log: Y and the joints' own columns, and the torques."""
 
-    Attributes:
-        time: [s].
-        Y: Over bodies' parameters, then each joint's terms.
-        torque: Filtered.
-        position: Of the joints, filtered.
-        velocity: Of the joints.
-        acceleration: Of the joints.
-        use: Which rows of which joint may be judged: not while it turns round, where the filter
-            has smeared the jump of dry friction over times that noise makes uncertain.
-    """
-
-    time: Float[np.ndarray, " n"]
-    Y: Float[np.ndarray, "n j p"]
-    torque: Float[np.ndarray, "n j"]
-    position: Float[np.ndarray, "n j"]
-    velocity: Float[np.ndarray, "n j"]
-    acceleration: Float[np.ndarray, "n j"]
+    time: Float[np.ndarray, " n"]  # [s]
+    Y: Float[np.ndarray, "n j p"]  # over bodies' parameters, then each joint's terms
+    torque: Float[np.ndarray, "n j"]  # filtered
+    position: Float[np.ndarray, "n j"]  # of the joints, filtered
+    velocity: Float[np.ndarray, "n j"]  # of the joints
+    acceleration: Float[np.ndarray, "n j"]  # of the joints
+    # which rows of which joint may be judged: not while it turns round, where the filter has
+    # smeared the jump of dry friction over times that noise makes uncertain
     use: Bool[np.ndarray, "n j"]
 
     def part(self, rows: slice) -> "JointRows":

@@ -18,6 +18,7 @@ import numpy as np
 
 from stiction._base.arrays import Float
 from stiction._base.errors import InputError
+from stiction.identify.contact.geometry import skew
 
 PER_BODY = 10  # m, m c (3), I_xx, I_yy, I_zz, I_xy, I_xz, I_yz about the body's origin
 _HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
@@ -25,17 +26,11 @@ _HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLI
 
 @dataclass(frozen=True)
 class Chain:
-    """The joints of a fixed-base robot and the bodies that they move.
+    """The joints of a fixed-base robot and the bodies that they move."""
 
-    Attributes:
-        model: As MuJoCo compiled it.
-        joints: Names, in the order of q.
-        bodies: Numbers of the bodies that move.
-    """
-
-    model: mujoco.MjModel
-    joints: tuple[str, ...]
-    bodies: tuple[int, ...]
+    model: mujoco.MjModel  # as MuJoCo compiled it
+    joints: tuple[str, ...]  # names, in the order of q
+    bodies: tuple[int, ...]  # numbers of the bodies that move
 
     @property
     def body_names(self) -> list[str]:
@@ -160,12 +155,6 @@ def _cross(V: np.ndarray, S: np.ndarray) -> np.ndarray:
     return np.concatenate([np.cross(w, S[:, :3]), np.cross(w, S[:, 3:]) + np.cross(v, S[:, :3])], 1)
 
 
-def _skews(x: np.ndarray) -> np.ndarray:
-    out = np.zeros((len(x), 3, 3))
-    out[:, 0, 1], out[:, 0, 2], out[:, 1, 2] = -x[:, 2], x[:, 1], -x[:, 0]
-    return out - np.swapaxes(out, 1, 2)
-
-
 def _times_inertia(x: np.ndarray) -> np.ndarray:
     """L with I x = L (I_xx, I_yy, I_zz, I_xy, I_xz, I_yz)."""
     L = np.zeros((len(x), 3, 6))
@@ -183,10 +172,10 @@ def _body_rows(R, o, V, A) -> tuple[np.ndarray, np.ndarray]:
     # Of the point of the body at its origin: the spatial one has no centripetal part.
     a = A[:, 3:] + np.cross(A[:, :3], o) + np.cross(V[:, :3], velocity)
     a = _into(R, a)
-    W = _skews(w)
+    W = skew(w)
     force, moment = np.zeros((2, len(w), 3, PER_BODY))
     force[:, :, 0] = a
-    force[:, :, 1:4] = _skews(alpha) + W @ W
-    moment[:, :, 1:4] = -_skews(a)
+    force[:, :, 1:4] = skew(alpha) + W @ W
+    moment[:, :, 1:4] = -skew(a)
     moment[:, :, 4:] = _times_inertia(alpha) + W @ _times_inertia(w)
     return force, moment

@@ -13,14 +13,11 @@ from stiction.mechanism import Mechanism, world_poses
 
 @dataclass(frozen=True)
 class RolloutErrors:
-    """Errors of rollouts, row by row, each the mean over the bodies that move.
+    """Errors of rollouts, row by row, each the mean over the bodies that move."""
 
-    Attributes:
-        position: Distance of the bodies' origins [m]; not a number where nothing was compared.
-        rotation: Angle between their axes [rad]; not a number where nothing was compared.
-    """
-
+    # distance of the bodies' origins [m]; not a number where nothing was compared
     position: Float[np.ndarray, "n rows"]
+    # angle between their axes [rad]; not a number where nothing was compared
     rotation: Float[np.ndarray, "n rows"]
 
     def part(self, which: Bool[np.ndarray, " n"]) -> "RolloutErrors":

@@ -51,12 +51,7 @@ def export_rollouts(
 ) -> Export:
     """The identified contact in an engine's words, and the rollouts kept aside carried out there.
 
-    Args:
-        found: From `identify`, with the same setup.
-        setup: Mechanism, contact.
-        engine: One of `FORMATS`.
-        mass: Of the body in the engine [kg]; if left out, that of the whole mechanism.
-        folder: The setup's, for the mechanism's file.
+    Arguments are those of `stiction.identify.export`.
     """
     contact, limits = nearest_contact(found, mass)
     if engine == "mujoco":

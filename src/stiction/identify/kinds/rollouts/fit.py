@@ -55,29 +55,19 @@ _TINY = 1e-12  # m: no two configurations agree better
 
 @dataclass(frozen=True)
 class RolloutFit:
-    """What a fit comes out as.
+    """What a fit comes out as."""
 
-    Attributes:
-        values: θ: the wanted numbers, then what the setup may have wrong.
-        covariance: Of θ, rollouts being independent of each other.
-        size: |r| of every row, not a number where it was not compared [m].
-        condition: Condition number of the weighted derivatives, columns of equal length.
-        rounds: Evaluations of all rollouts.
-        settled: Whether the last step was smaller than its error.
-        early: Which rollouts ended before their last row.
-        own: Turn rates at the start that were not seen, by rollout [rad/s].
-        as_good: Between which values each wanted number follows the recordings as well, where that
-            is more than the interval says.
-    """
-
-    values: Float[np.ndarray, " p"]
-    covariance: Float[np.ndarray, "p p"]
+    values: Float[np.ndarray, " p"]  # θ: the wanted numbers, then what the setup may have wrong
+    covariance: Float[np.ndarray, "p p"]  # of θ, rollouts being independent of each other
+    # |r| of every row, not a number where it was not compared [m]
     size: Float[np.ndarray, "n rows"]
-    condition: float
-    rounds: int
-    settled: bool
-    early: Bool[np.ndarray, " n"]
-    own: Float[np.ndarray, "n u"]
+    condition: float  # condition number of the weighted derivatives, columns of equal length
+    rounds: int  # evaluations of all rollouts
+    settled: bool  # whether the last step was smaller than its error
+    early: Bool[np.ndarray, " n"]  # which rollouts ended before their last row
+    own: Float[np.ndarray, "n u"]  # turn rates at the start that were not seen, by rollout [rad/s]
+    # between which values each wanted number follows the recordings as well, where that is more
+    # than the interval says
     as_good: Float[np.ndarray, "w 2"]
 
 
@@ -334,8 +324,7 @@ def _step(
         A = np.concatenate([(J * root[..., None, None]).reshape(-1, p), np.diag(believed)])
         b = np.concatenate([(r * root[..., None]).ravel(), believed * already])
         R, z = least_squares.orthogonal_factor(A, -b)
-        columns = np.linalg.norm(R, axis=0)
-        columns[columns == 0] = 1.0
+        columns = least_squares.column_sizes(R)
         before, step = step, np.linalg.lstsq(R / columns, z, rcond=least_squares.RANK)[0] / columns
         spins = spins_of(step)
         if np.linalg.norm(R @ (step - before)) < 1e-3 * _ENOUGH:

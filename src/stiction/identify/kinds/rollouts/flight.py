@@ -38,21 +38,14 @@ _SOLVER = Solver(rtol=1e-9, atol=1e-11)
 
 
 class FlightStart(NamedTuple):
-    """Where the rollouts begin.
+    """Where the rollouts begin."""
 
-    Attributes:
-        q: Configurations.
-        v: Velocities.
-        touch: The first row at which something may touch.
-        noise: Size of what free motion leaves of the poses before that, each rollout's [m].
-        fall: Gravity, in parts of the model's; 1 if it was not looked for.
-    """
-
-    q: Float[np.ndarray, "n nq"]
-    v: Float[np.ndarray, "n nv"]
-    touch: Int[np.ndarray, " n"]
+    q: Float[np.ndarray, "n nq"]  # configurations
+    v: Float[np.ndarray, "n nv"]  # velocities
+    touch: Int[np.ndarray, " n"]  # the first row at which something may touch
+    # size of what free motion leaves of the poses before that, each rollout's [m]
     noise: Float[np.ndarray, " n"]
-    fall: float
+    fall: float  # gravity, in parts of the model's; 1 if it was not looked for
 
     def part(self, which: Bool[np.ndarray, " n"]) -> "FlightStart":
         """The starts of some of the rollouts."""
@@ -115,11 +108,7 @@ def fit_start(
     engine together. What belongs to one rollout is eliminated by orthogonal factors, so that only
     the factor of gravity, which all have in common, is left.
 
-    Args:
-        rollouts: What was measured.
-        mechanism: What moves.
-        touch: The first row of each that is not free.
-        fall: Whether gravity is unknown too.
+    `touch` is the first row of each that is not free; with `fall` gravity is unknown too.
     """
     n, nv = len(rollouts), mechanism.nv
     rows = int(min(touch.max(), rollouts.q.shape[1]))

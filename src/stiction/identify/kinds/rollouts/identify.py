@@ -45,33 +45,20 @@ _EXACT = 1e-9  # m: of a motion that was simulated
 
 @dataclass(frozen=True)
 class RolloutProblem:
-    """Rollouts that begin in flight, their starts, and the engine that is to follow them.
+    """Rollouts that begin in flight, their starts, and the engine that is to follow them."""
 
-    Attributes:
-        engine: What carries a rollout out.
-        rollouts: In true lengths.
-        start: Where they begin.
-        lanes: Both, ready to be compared.
-        since_touch: Rows since the first touch.
-        fitted: Rows that a fit looks at: from the first touch to the horizon.
-        aside: Rollouts that only judge the fit.
-        scale: True lengths for each recorded one.
-        rest: How bodies come to rest, and what was done about it.
-        corrected: The same in words.
-        left_out: Names of rollouts that do not begin in free motion, or never touch.
-    """
-
-    engine: RolloutEngine
-    rollouts: Rollouts
-    start: FlightStart
-    lanes: Lanes
-    since_touch: Int[np.ndarray, "n rows"]
+    engine: RolloutEngine  # what carries a rollout out
+    rollouts: Rollouts  # in true lengths
+    start: FlightStart  # where they begin
+    lanes: Lanes  # both, ready to be compared
+    since_touch: Int[np.ndarray, "n rows"]  # rows since the first touch
+    # rows that a fit looks at: from the first touch to the horizon
     fitted: Bool[np.ndarray, "n rows"]
-    aside: Bool[np.ndarray, " n"]
-    scale: float
-    rest: Rest
-    corrected: list[str]
-    left_out: tuple[str, ...]
+    aside: Bool[np.ndarray, " n"]  # rollouts that only judge the fit
+    scale: float  # true lengths for each recorded one
+    rest: Rest  # how bodies come to rest, and what was done about it
+    corrected: list[str]  # the same in words
+    left_out: tuple[str, ...]  # names of rollouts that do not begin in free motion, or never touch
 
 
 def identify(

@@ -19,19 +19,12 @@ _UNEQUAL = 0.01  # of the rate: more than this is another rate
 
 @dataclass(frozen=True)
 class Rollouts:
-    """Recorded motions of one mechanism, at one rate.
+    """Recorded motions of one mechanism, at one rate."""
 
-    Attributes:
-        q: Configurations; after a rollout's end its last one.
-        seen: Whether a row was recorded.
-        rate: [Hz].
-        names: Of the rollouts.
-    """
-
-    q: Float[np.ndarray, "n rows nq"]
-    seen: Bool[np.ndarray, "n rows"]
-    rate: float
-    names: tuple[str, ...]
+    q: Float[np.ndarray, "n rows nq"]  # configurations; after a rollout's end its last one
+    seen: Bool[np.ndarray, "n rows"]  # whether a row was recorded
+    rate: float  # [Hz]
+    names: tuple[str, ...]  # of the rollouts
 
     def __len__(self) -> int:
         return len(self.q)

@@ -28,21 +28,13 @@ _PLANAR = 3  # degrees of freedom
 
 
 class Rest(NamedTuple):
-    """How bodies come to rest.
+    """How bodies come to rest."""
 
-    Attributes:
-        count: Of rollouts that do.
-        height: Of their lowest points above the ground, the median [m].
-        height_std: Its standard error; the usual doubt where too few rest.
-        tilt: By which their angle is recorded too large [rad]; 0 where it is not known.
-        tilt_std: Its standard error.
-    """
-
-    count: int
-    height: float
-    height_std: float
-    tilt: float
-    tilt_std: float
+    count: int  # of rollouts that do
+    height: float  # of their lowest points above the ground, the median [m]
+    height_std: float  # its standard error; the usual doubt where too few rest
+    tilt: float  # by which their angle is recorded too large [rad]; 0 where it is not known
+    tilt_std: float  # its standard error
 
 
 def at_rest(rollouts: Rollouts, mechanism: Mechanism, contacts: Contacts) -> Rest:
