@@ -65,6 +65,12 @@ def test_a_slider_that_is_drawn_is_undone_at_once(bench):
     assert not bench.undo()
 
 
+@pytest.mark.parametrize("law", ["hybrid", "stepping", "compliant"])
+def test_friction_is_known_under_every_law(law):
+    bench = Bench(stiction.scene("box", until=0.02, samples=3).change({"contact.law": law}))
+    assert_allclose(bench.friction(), bench.scene.scenario.contact.mu_static)
+
+
 def test_ghosts_are_the_same_start_under_other_laws(bench):
     bench.compare(("hybrid", "compliant"))
     assert list(bench.ghosts) == ["compliant"]  # its own law is no ghost

@@ -30,19 +30,33 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Trace:
-    """One test, sample by sample at the wrench's times, for figures and tables."""
+    """One test, sample by sample at the wrench's times, for figures and tables.
 
-    name: str  # of the test
-    time: Float[np.ndarray, " n"]  # on the pose's clock [s]
-    wrench: Float[np.ndarray, "n 6"]  # measured, without inertia
-    predicted: Float[np.ndarray, "n 6"]  # by the fit
-    depth: Float[np.ndarray, "n n_surfaces"]  # of each surface, its deepest candidate [m]
-    depth_rate: Float[np.ndarray, "n n_surfaces"]  # of the same candidate [m/s]
-    slip: Float[np.ndarray, "n n_surfaces"]  # its slip speed [m/s]
-    normal_force: Float[np.ndarray, "n n_surfaces"]  # of each surface, by the fit [N]
-    touched: np.ndarray  # how many points carry force on each surface
-    used: np.ndarray  # whether the sample took part in the fit
-    motion: BodyState  # of the body, as fitted
+    Attributes:
+        name: Of the test.
+        time: On the pose's clock [s].
+        wrench: Measured, without inertia.
+        predicted: By the fit.
+        depth: Of each surface, its deepest candidate [m].
+        depth_rate: Of the same candidate [m/s].
+        slip: Its slip speed [m/s].
+        normal_force: Of each surface, by the fit [N].
+        touched: How many points carry force on each surface.
+        used: Whether the sample took part in the fit.
+        motion: Of the body, as fitted.
+    """
+
+    name: str
+    time: Float[np.ndarray, " n"]
+    wrench: Float[np.ndarray, "n 6"]
+    predicted: Float[np.ndarray, "n 6"]
+    depth: Float[np.ndarray, "n n_surfaces"]
+    depth_rate: Float[np.ndarray, "n n_surfaces"]
+    slip: Float[np.ndarray, "n n_surfaces"]
+    normal_force: Float[np.ndarray, "n n_surfaces"]
+    touched: np.ndarray
+    used: np.ndarray
+    motion: BodyState
 
     @property
     def residual(self) -> Float[np.ndarray, "n 6"]:
@@ -53,32 +67,47 @@ class Trace:
 @displayed
 @dataclass(frozen=True)
 class Identification:
-    """Parameters with their errors, and what there is to say about them."""
+    """Parameters with their errors, and what there is to say about them.
 
-    parameters: dict[str, Parameter]  # `surface.k`, … in the order of the setup
-    # of their values, same order; infinite where not identifiable
+    Attributes:
+        parameters: `surface.k`, … in the order of the setup.
+        covariance: Of their values, same order; infinite where not identifiable.
+        residual_rms: Of the measured quantity (force [N]) over the samples used.
+        residuals: Further measures of fit by name.
+        condition: Condition number of the weighted regression, columns of equal length.
+        warnings: Plain sentences on what is wrong.
+        caveats: Plain sentences on what was taken for granted and the data could not tell.
+        corrections: Plain sentences on what the data found wrong with the setup; allowed for.
+        method: How it was found.
+        confidence: Of the intervals.
+        surfaces: Names, for the columns of traces.
+        traces: Sample by sample, one a test.
+        tests: Estimates from each test alone, where there are several.
+        notes: Further numbers by name (noise, knots, delay, compound stiffness).
+        curves: Arrays by name, for figures.
+        samples: Draws by parameter, where what the data leave open is not normal.
+        laws: Of contact or impact, ranked, where they were compared.
+        fitted_to: The prepared rollouts of kind "rollouts", for its export.
+    """
+
+    parameters: dict[str, Parameter]
     covariance: Float[np.ndarray, "w w"]
-    residual_rms: float  # of the measured quantity (force [N]) over the samples used
-    residuals: dict[str, float]  # further measures of fit by name
-    condition: float  # condition number of the weighted regression, columns of equal length
-    warnings: list[str]  # plain sentences on what is wrong
-    method: str  # how it was found
-    confidence: float = 0.95  # of the intervals
-    # plain sentences on what was taken for granted and the data could not tell
+    residual_rms: float
+    residuals: dict[str, float]
+    condition: float
+    warnings: list[str]
+    method: str
+    confidence: float = 0.95
     caveats: list[str] = field(default_factory=list)
-    # plain sentences on what the data found wrong with the setup; allowed for
     corrections: list[str] = field(default_factory=list)
-    surfaces: tuple[str, ...] = ()  # names, for the columns of traces
-    traces: list[Trace] = field(default_factory=list)  # sample by sample, one a test
-    # estimates from each test alone, where there are several
+    surfaces: tuple[str, ...] = ()
+    traces: list[Trace] = field(default_factory=list)
     tests: list[dict[str, Any]] = field(default_factory=list)
-    # further numbers by name (noise, knots, delay, compound stiffness)
     notes: dict[str, Any] = field(default_factory=dict)
-    curves: dict[str, np.ndarray] = field(default_factory=dict)  # arrays by name, for figures
-    # draws by parameter, where what the data leave open is not normal
+    curves: dict[str, np.ndarray] = field(default_factory=dict)
     samples: dict[str, Float[np.ndarray, " n"]] | None = None
-    laws: Ranking | None = None  # of contact or impact, ranked, where they were compared
-    fitted_to: Any = None  # the prepared rollouts of kind "rollouts", for its export
+    laws: Ranking | None = None
+    fitted_to: Any = None
 
     def value_of(self, name: str) -> float:
         """A parameter's value; zero where it was not asked for, or not identifiable."""

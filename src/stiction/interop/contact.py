@@ -118,18 +118,22 @@ class Translation:
 
 @dataclass(frozen=True)
 class ForeignEngine:
-    """Another engine: its parameters by name and meaning, and the functions that speak with it."""
+    """Another engine: its parameters by name and meaning, and the functions that speak with it.
 
-    title: str  # its name as its makers write it
-    # what `back` reads, by the engine's own names: meaning and unit of each
+    Attributes:
+        title: Its name as its makers write it.
+        parameters: What `back` reads, by the engine's own names: meaning and unit of each.
+        to: From a contact to the engine's parameters; takes `options` by keyword.
+        back: From the engine's parameters, for one mass and speed, to a contact and what was lost.
+        options: What `to` takes beside the contact: meaning and unit of each.
+        check: Drops a ball in the engine, where it can be run.
+    """
+
+    title: str
     parameters: Mapping[str, str]
-    # from a contact to the engine's parameters; takes `options` by keyword
     to: Callable[..., Translation]
-    # from the engine's parameters, for one mass and speed, to a contact and what was lost
     back: Callable[..., tuple[CompliantContact, tuple[str, ...]]]
-    # what `to` takes beside the contact: meaning and unit of each
     options: Mapping[str, str] = field(default_factory=dict)
-    # drops a ball in the engine, where it can be run
     check: "Callable[[CompliantContact, Translation], DropCheck] | None" = None
 
 

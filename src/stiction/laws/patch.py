@@ -36,11 +36,17 @@ _REST = 1e-9  # of the first speed: at rest
 
 
 class FlatPatch(eqx.Module):
-    """Points of a patch in its plane, and the share of the normal force that each bears."""
+    """Points of a patch in its plane, and the share of the normal force that each bears.
 
-    points: Float[Array, "n 2"]  # [m], about the point that forces and moments refer to
-    share: Float[Array, " n"]  # >= 0, 1 in all
-    outline: Float[Array, "k 2"]  # corners of the patch [m]
+    Attributes:
+        points: [m], about the point that forces and moments refer to.
+        share: >= 0, 1 in all.
+        outline: Corners of the patch [m].
+    """
+
+    points: Float[Array, "n 2"]
+    share: Float[Array, " n"]
+    outline: Float[Array, "k 2"]
 
     @classmethod
     def ring(cls, radius: float, count: int = 128) -> "FlatPatch":

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 import jax
 import numpy as np
@@ -148,7 +149,7 @@ def _hull(points: np.ndarray) -> np.ndarray:
         return points
 
 
-def _color(mechanism: Mechanism, shape: int) -> tuple[float, ...] | str:
+def _color(mechanism: Mechanism, shape: int) -> Any:
     rgba = mechanism.shapes.colors[shape]
     body = mechanism.shapes.bodies[shape]
     return COLORS[(body - 1) % len(COLORS)] if rgba == GREY else rgba[:3]

@@ -64,7 +64,8 @@ class Plots:
 
         run, path = self.bench.run, self.bench.path
         # All contacts, whether they touch or not: another run has the same curves.
-        every = [int(i) for i in np.argsort(~has_place(run), kind="stable")[:MAX_CONTACTS]]
+        placed = has_place(run)
+        every = np.flatnonzero(placed if placed.any() else ~placed)[:MAX_CONTACTS].tolist()
         found = {} if run.contacts is None else {"Contacts": contact_chart(run, every)}
         found |= {
             "Energy": energy_chart(run),

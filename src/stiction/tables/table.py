@@ -26,17 +26,28 @@ class Table:
     As read, columns bear the labels of the file, may hold words, and may differ in length: streams
     with clocks of their own. `by_time` makes of it a recording: numbers in SI units, all columns
     as long as their common time. `time`, `names` and `values` are of recordings.
+
+    Attributes:
+        path: The file, or what stands for it in messages.
+        columns: Values by label, in the order of the file.
+        units: Units of the columns, where a setup says them.
+        degrees: Whether angles are in degrees; none if the file does not say.
+        notes: What was found odd, and what was done about it.
+        header_lines: Lines before the first row of a text file, to find a row in an editor.
+        first_row: Rows before the first one, where the table is a part of a stream.
+        repeated: Labels that occur more than once in the file.
+        time_label: The column that is the time.
     """
 
-    path: Path  # the file, or what stands for it in messages
-    columns: dict[str, np.ndarray]  # values by label, in the order of the file
-    units: Units = field(default_factory=Units)  # units of the columns, where a setup says them
-    degrees: bool | None = None  # whether angles are in degrees; none if the file does not say
-    notes: tuple[str, ...] = ()  # what was found odd, and what was done about it
-    header_lines: int = 0  # lines before the first row of a text file, to find a row in an editor
-    first_row: int = 0  # rows before the first one, where the table is a part of a stream
-    repeated: frozenset[str] = frozenset()  # labels that occur more than once in the file
-    time_label: str = "time"  # the column that is the time
+    path: Path
+    columns: dict[str, np.ndarray]
+    units: Units = field(default_factory=Units)
+    degrees: bool | None = None
+    notes: tuple[str, ...] = ()
+    header_lines: int = 0
+    first_row: int = 0
+    repeated: frozenset[str] = frozenset()
+    time_label: str = "time"
 
     @classmethod
     def recording(

@@ -35,21 +35,35 @@ _STANDING = 0.05  # of body weight: a foot that bears more by the motion stands
 
 @dataclass(frozen=True)
 class Gait:
-    """What a trial says."""
+    """What a trial says.
 
-    reactions: GroundReactions  # the motion and what the ground does by it
-    measured: Measured | None  # plates on the same frames; none where there are none
-    loads: FootLoads  # what was taken to act on the feet
-    joints: JointLoads  # what the joints do
-    stances: list[FootStance]  # every foot's, in order
-    strides: list[GaitStride]  # the whole ones
-    cycles: tuple[Cycles, ...]  # by foot
-    flights: list[Flight]  # between stances; of runs and jumps
-    kind: str  # "walking", "running", "jumping" or "standing"
-    stride_rows: list[dict[str, Any]]  # times, lengths and phases, a row a stride
-    # peaks and stiffness, a row a stance; of runs and jumps alone
+    Attributes:
+        reactions: The motion and what the ground does by it.
+        measured: Plates on the same frames; none where there are none.
+        loads: What was taken to act on the feet.
+        joints: What the joints do.
+        stances: Every foot's, in order.
+        strides: The whole ones.
+        cycles: By foot.
+        flights: Between stances; of runs and jumps.
+        kind: "walking", "running", "jumping" or "standing".
+        stride_rows: Times, lengths and phases, a row a stride.
+        stance_rows: Peaks and stiffness, a row a stance; of runs and jumps alone.
+        residual: Whether motion and loads agree.
+    """
+
+    reactions: GroundReactions
+    measured: Measured | None
+    loads: FootLoads
+    joints: JointLoads
+    stances: list[FootStance]
+    strides: list[GaitStride]
+    cycles: tuple[Cycles, ...]
+    flights: list[Flight]
+    kind: str
+    stride_rows: list[dict[str, Any]]
     stance_rows: list[dict[str, Any]]
-    residual: ResidualReport  # whether motion and loads agree
+    residual: ResidualReport
 
     @property
     def coordinates(self) -> list[int]:

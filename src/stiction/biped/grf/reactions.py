@@ -36,20 +36,35 @@ _GROUND = 0.1  # m; a floor nearer to zero than this is at zero
 @displayed
 @dataclass(frozen=True)
 class GroundReactions:
-    """What the ground does to a moving subject. Forces act on the subject, in world axes."""
+    """What the ground does to a moving subject. Forces act on the subject, in world axes.
 
-    subject: Subject  # who moved
-    motion: Smoothed  # how, filtered
-    bodies: BodyMotion  # the poses that go with it, and their derivatives
-    axes: Axes  # forward, left and up
-    total: TotalReaction  # force and moment of all contacts together, and the centre of mass
-    feet: tuple[str, ...]  # names of the feet
-    touch: FootTouch  # functional coordinates of the soles' points
-    shares: Shares  # what each point and each foot bears
-    friction: float  # coefficient of the cones
-    split: str  # how forces were shared where mechanics does not say
-    ground: float  # height of the ground [m]
-    notes: tuple[str, ...]  # what was assumed, mended or left out
+    Attributes:
+        subject: Who moved.
+        motion: How, filtered.
+        bodies: The poses that go with it, and their derivatives.
+        axes: Forward, left and up.
+        total: Force and moment of all contacts together, and the centre of mass.
+        feet: Names of the feet.
+        touch: Functional coordinates of the soles' points.
+        shares: What each point and each foot bears.
+        friction: Coefficient of the cones.
+        split: How forces were shared where mechanics does not say.
+        ground: Height of the ground [m].
+        notes: What was assumed, mended or left out.
+    """
+
+    subject: Subject
+    motion: Smoothed
+    bodies: BodyMotion
+    axes: Axes
+    total: TotalReaction
+    feet: tuple[str, ...]
+    touch: FootTouch
+    shares: Shares
+    friction: float
+    split: str
+    ground: float
+    notes: tuple[str, ...]
 
     @property
     def time(self) -> np.ndarray:

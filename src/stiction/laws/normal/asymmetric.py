@@ -18,17 +18,19 @@ class AsymmetricHuntCrossley(AbstractPowerSpring):
     expects, the restitution still does not depend on mass, stiffness or exponent (it depends on
     $d_c v_i$ and $d_r / d_c$), and with $d_r = 0$ the law never pulls, however fast the bodies are
     parted. The document gives no equation; this one is the project's.
+
+    Attributes:
+        stiffness: Elastic coefficient $k > 0$ [N/m^n].
+        compression_dissipation: Dissipation $d_c \ge 0$ [s/m] while closing.
+        restitution_dissipation: Dissipation $d_r \ge 0$ [s/m] while parting.
+        exponent: Elastic exponent $n \ge 1$ [-].
+        clamp: Whether the force is kept from pulling.
     """
 
-    # elastic coefficient $k > 0$ [N/m^n]
     stiffness: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # dissipation $d_c \ge 0$ [s/m] while closing
     compression_dissipation: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # dissipation $d_r \ge 0$ [s/m] while parting
     restitution_dissipation: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # elastic exponent $n \ge 1$ [-]
     exponent: Float[Array, "..."] = eqx.field(converter=to_float, default=1.0, kw_only=True)
-    # whether the force is kept from pulling
     clamp: bool = eqx.field(static=True, default=True, kw_only=True)
 
     def __check_init__(self):

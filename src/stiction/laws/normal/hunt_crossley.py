@@ -57,17 +57,19 @@ class HuntCrossley(AbstractHuntCrossley):
     (`impact.rebound`). Valid where the loss is viscous and small enough for the bodies to part
     again: not for plastic flow, and not where restitution rises with speed.
 
+    Attributes:
+        stiffness: Elastic coefficient $k > 0$ [N/m^n].
+        dissipation: Dissipation $d \ge 0$ [s/m]. 0 is elastic; 20 is common in robotics.
+        exponent: Elastic exponent $n \ge 1$ [-].
+        clamp: Whether the force is kept from pulling.
+
     Note:
         $d$ is Drake's `hunt_crossley_dissipation` and 3/2 of Simbody's dissipation.
     """
 
-    # elastic coefficient $k > 0$ [N/m^n]
     stiffness: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # dissipation $d \ge 0$ [s/m]. 0 is elastic; 20 is common in robotics.
     dissipation: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # elastic exponent $n \ge 1$ [-]
     exponent: Float[Array, "..."] = eqx.field(converter=to_float, default=1.0, kw_only=True)
-    # whether the force is kept from pulling
     clamp: bool = eqx.field(static=True, default=True, kw_only=True)
 
     def __check_init__(self):

@@ -27,17 +27,19 @@ class AbstractRestitutionLaw(AbstractHuntCrossley):
     `HuntCrossley.from_restitution`). The formulas approximate it, so the restitution that comes out
     is not the one that went in; docs/compliant.md shows by how much. All are Hunt-Crossley laws
     otherwise: at another speed than $v_i$ the restitution is another.
+
+    Attributes:
+        stiffness: Elastic coefficient $k > 0$ [N/m^n].
+        restitution: Restitution $e$ asked for, in (0, 1].
+        impact_speed: Impact speed $v_i > 0$ [m/s] at which it is asked for.
+        exponent: Elastic exponent $n \ge 1$ [-]; the papers take Hertz's 3/2.
+        clamp: Whether the force is kept from pulling.
     """
 
-    # elastic coefficient $k > 0$ [N/m^n]
     stiffness: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # restitution $e$ asked for, in (0, 1]
     restitution: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # impact speed $v_i > 0$ [m/s] at which it is asked for
     impact_speed: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # elastic exponent $n \ge 1$ [-]; the papers take Hertz's 3/2
     exponent: Float[Array, "..."] = eqx.field(converter=to_float, default=1.5, kw_only=True)
-    # whether the force is kept from pulling
     clamp: bool = eqx.field(static=True, default=True, kw_only=True)
 
     def __check_init__(self):

@@ -22,13 +22,15 @@ class LinearSpringDamper(AbstractNormalLaw):
     force jumps to $b v_i$ at touch; unclamped it pulls before separation; the restitution depends
     on the mass and not on the speed (`impact.spring_damper`). Kept because it is what many engines
     use underneath.
+
+    Attributes:
+        stiffness: Spring constant $k > 0$ [N/m].
+        damping: Damping coefficient $b \ge 0$ [N·s/m].
+        clamp: Whether the force is kept from pulling.
     """
 
-    # spring constant $k > 0$ [N/m]
     stiffness: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # damping coefficient $b \ge 0$ [N·s/m]
     damping: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # whether the force is kept from pulling
     clamp: bool = eqx.field(static=True, default=True, kw_only=True)
 
     def __check_init__(self):

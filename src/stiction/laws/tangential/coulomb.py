@@ -17,11 +17,13 @@ class RegularizedCoulomb(AbstractSlidingLaw):
     $\mu N / \epsilon$: a body on a slope below the cone creeps, at the speed $\epsilon
     r / \sqrt{1 - r^2}$ where $r$ is load over $\mu N$; a smaller $\epsilon$ makes it creep less
     and the motion stiffer. The state of the art in many engines; for true stick take `Bristle`.
+
+    Attributes:
+        mu: Coefficient of friction $\mu \ge 0$ [-].
+        slip_speed: Regularization speed $\epsilon > 0$ [m/s].
     """
 
-    # coefficient of friction $\mu \ge 0$ [-]
     mu: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # regularization speed $\epsilon > 0$ [m/s]
     slip_speed: Float[Array, "..."] = eqx.field(converter=to_float, default=1e-4, kw_only=True)
 
     def __check_init__(self):

@@ -57,17 +57,19 @@ class Stribeck(AbstractSlidingLaw):
     Valid for sliding, where $v_s \gg \epsilon$; with $v_s$ near $\epsilon$ the static peak is never
     reached. Creeps at rest, as `RegularizedCoulomb` does. Where the coefficient falls with speed,
     sliding can be unstable (stick-slip): that is the law, not the integrator.
+
+    Attributes:
+        mu_static: Friction at rest $\mu_s$ [-].
+        mu_dynamic: Friction when sliding fast $\mu_d \le \mu_s$ [-].
+        stribeck_speed: Speed $v_s > 0$ [m/s] over which the one falls to the other.
+        stribeck_power: Power $a \ge 1$ [-].
+        slip_speed: Regularization speed $\epsilon > 0$ [m/s].
     """
 
-    # friction at rest $\mu_s$ [-]
     mu_static: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # friction when sliding fast $\mu_d \le \mu_s$ [-]
     mu_dynamic: Float[Array, "..."] = eqx.field(converter=to_float, kw_only=True)
-    # speed $v_s > 0$ [m/s] over which the one falls to the other
     stribeck_speed: Float[Array, "..."] = eqx.field(converter=to_float, default=1e-2, kw_only=True)
-    # power $a \ge 1$ [-]
     stribeck_power: Float[Array, "..."] = eqx.field(converter=to_float, default=1.0, kw_only=True)
-    # regularization speed $\epsilon > 0$ [m/s]
     slip_speed: Float[Array, "..."] = eqx.field(converter=to_float, default=1e-4, kw_only=True)
 
     def __check_init__(self):
