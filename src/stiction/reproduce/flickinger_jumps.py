@@ -106,7 +106,9 @@ def _draw_posture(q: np.ndarray, name: str):
 
 
 def _touches(q: np.ndarray) -> Check:
-    return Check.below("the foot touches [m]", abs(float(stance_gaps(leg()[0], q)[0])), 1e-9)
+    return Check.below(
+        "the foot touches [m]", abs(float(stance_gaps(leg()[0], jnp.asarray(q))[0])), 1e-9
+    )
 
 
 @item("Figure 6.6", of=partial(posture, "guess"), draw=partial(_draw_posture, name="guess"))

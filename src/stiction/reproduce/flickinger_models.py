@@ -30,7 +30,7 @@ LENGTHS = {
     "bicycle": {("bar", "wheel_c"): 1.0, ("bar", "wheel_d"): 1.0},
     "jumping-leg": {("coxa", "femur"): 0.03, ("femur", "tibia"): 0.0646},
 }
-DRAWN = {"double-pendulum": (-0.6, -0.9), "bicycle": (0.0, 0.25, 0.0, 0.0, 0.0)}  # not at the start
+DRAWN = {"double-pendulum": (-0.4, -0.8), "bicycle": (0.0, 0.25, 0.0, 0.0, 0.0)}  # not at the start
 
 
 @item("Figure 2.1")
