@@ -28,7 +28,7 @@ from .layout import (
     Machines,
 )
 from .outer import call, peek, peek3, peek_int, poke
-from .pairing import has_few_parts, pair_all, pair_up
+from .pairing import has_parts, pair_all, pair_up
 from .parts import PLANE, VERGE, inside, meet, side_of, valid
 from .reals import (
     HALF,
@@ -144,10 +144,11 @@ def find_pairs(m: Machines, s: World, t: real, margin: real):
         one = peek_int(geoms, 0)
         two = peek_int(geoms, 1)
         excluded = peek_int(at + wp.uint64(m[0].shapes.at_exclude), 0)
-        if excluded < 2 and one >= 0 and two >= 0 and has_few_parts(m, one, two):
+        if excluded < 2 and one >= 0 and two >= 0 and has_parts(m, one, two):
             if one != last_one or two != last_two:  # contacts of two geoms follow each other
+                n = -peek3(at + wp.uint64(m[0].shapes.at_frame), 0)
                 pair_all(
-                    m, s, one, two, margin, ground_shift(m, one, t), ground_shift(m, two, t), t
+                    m, s, one, two, n, margin, ground_shift(m, one, t), ground_shift(m, two, t), t
                 )
                 if get_int(s, m[0].z.status) == TOO_MANY_CONTACTS:
                     return False

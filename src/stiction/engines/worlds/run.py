@@ -93,7 +93,8 @@ def _carry_out(given: Given, extent: Extent) -> Trajectory:
         require_few_steps(float(given.until), float(np.asarray(law.dt)))
         step_by(run, law, extent.samples)
     else:
-        run.integrate(given.solver.method, float(given.solver.rtol), float(given.solver.atol))
+        solver = given.solver
+        run.integrate(solver.method, float(solver.rtol), float(solver.atol), stiff=True)
         _collide_by(run, law)
     _rub_by(run, law, contacts, mechanism)
     _start(run, data, fixed)
