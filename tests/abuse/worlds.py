@@ -57,17 +57,22 @@ class _Text:
         """Bodies in a row, the first of them free or held by the world."""
         rng, names = self.rng, []
         held = length > 1 and rng.random() < 0.4
+        loop = held and length > 2 and rng.random() < 0.5
         text, reach = "", 0.35
         for k in range(length):
             names.append(f"b{self.count}")
             place = middle if k == 0 else (reach, 0, 0)
             turn = rng.uniform(-180, 180, 3) if k == 0 and not held else np.zeros(3)
+            if loop:  # a four-bar, away from where its bars are in line
+                turn = (0, (-60, 50, 70)[k], 0)
             text += f'<body name="{names[-1]}" pos="{_row(place)}" euler="{_row(turn)}">'
-            text += "<freejoint/>" if k == 0 and not held else self.joint()
+            hinge = '<joint axis="0 1 0" pos="-.15 0 0"/>'
+            free = k == 0 and not held
+            text += "<freejoint/>" if free else hinge if loop else self.joint()
             text += self.shape()
             self.count += 1
         self.bodies += text + "</body>" * length
-        if held and length > 2 and rng.random() < 0.5:
+        if loop:
             self.loops += f'<connect body1="{names[-1]}" body2="world" anchor="0.1 0 0"/>'
 
     def joint(self) -> str:

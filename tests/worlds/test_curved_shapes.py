@@ -30,25 +30,27 @@ WEIGHTLESS = '<option gravity="0 0 0"/>'
 
 @pytest.mark.parametrize(("one", "two"), COUPLES)
 def test_gaps_are_the_distances_that_mujoco_finds(one, two):
-    """At random poses, some millimetres apart; its search is told to be exact."""
+    """At random poses, half a millimetre apart; its search is told to be exact."""
     bodies = "".join(f"<body><freejoint/><geom {SHAPES[s]}/></body>" for s in (one, two))
     model = make(bodies, extra=MESH, option=WEIGHTLESS)
     model.opt.ccd_tolerance, model.opt.ccd_iterations = 1e-12, 500
     rng = np.random.default_rng(0)
-    tried = 0
-    while tried < 12:
+    for _ in range(12):
         data = mujoco.MjData(model)
-        direction = rng.normal(size=3)
-        data.qpos[:3] = 0.1 * direction / np.linalg.norm(direction) * rng.uniform(0.8, 1.5)
+        data.qpos[:3] = 0.3 * (direction := rng.normal(size=3)) / np.linalg.norm(direction)
         for at in (3, 10):
             data.qpos[at : at + 4] = rng.normal(size=4)
         mujoco.mj_normalizeQuat(model, data.qpos)
-        mujoco.mj_kinematics(model, data)
-        distance = mujoco.mj_geomDistance(model, data, 0, 1, 0.05, None)
-        if not 1e-4 < distance < 0.02:
-            continue
-        tried += 1
-        data.qvel[:] = rng.normal(size=12)  # so that it looks far enough
+        distance, ends = 1.0, np.zeros(6)
+        for _ in range(50):
+            mujoco.mj_kinematics(model, data)
+            distance = mujoco.mj_geomDistance(model, data, 0, 1, 1.0, ends)
+            if abs(distance - 5e-4) < 1e-4:
+                break
+            along = (ends[3:] - ends[:3]) / distance
+            data.qpos[:3] += (distance - 5e-4) * along
+        assert abs(distance - 5e-4) < 1e-4
+        data.qvel[:] = rng.normal(size=12)
         driver = Driver(model, data, until=1e-9)
         driver.go()
         M = driver.machine
@@ -79,7 +81,7 @@ def test_an_ellipsoid_with_equal_axes_is_a_ball(on):
     same = drive(
         fixed + body.format("ellipsoid", ".05 .05 .05"), until=0.5, v=spin, law=law, extra=MESH
     )
-    assert len(ball.events()) > 1
+    assert len(ball.events()) > 0
     np.testing.assert_allclose(same.events()[:, 0], ball.events()[:, 0], atol=1e-7)
     np.testing.assert_allclose(same.q, ball.q, atol=1e-6)
     np.testing.assert_allclose(same.v, ball.v, atol=1e-6)

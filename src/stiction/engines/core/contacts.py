@@ -164,7 +164,9 @@ def place_contact(m: Machines, s: World, i: int, t: real):
         both = curved(m, s, i)
         n = find_normal(m, s, i, both)
         reach = m[0].pairs.reach[i]
-        here.gap = curved_gap(both, n) - reach - m[0].pairs.radius[i]
+        here.gap = curved_gap(both, n)
+        if here.gap < INFINITY:
+            here.gap = here.gap - reach - m[0].pairs.radius[i]
         here.point = center - support(both.turn, both.axes, n) - reach * n
         here.frame = frame_along(n)
     else:

@@ -18,6 +18,7 @@ from .material import world_point
 from .reals import HALF, INFINITY, ONE, ZERO, World, get_quat, quat, real, tolerance, vec3
 
 _NEWTON = wp.constant(40)
+_ASIDE = tolerance(1e-7, 1e-4)  # by which r may be aside of a normal that was found [m]
 _FOUND = tolerance(1e-9, 1e-4)  # turn of the normal that was the last: the next is its square
 
 
@@ -106,11 +107,6 @@ def between(c: Curved, n: vec3):
 
 
 @wp.func
-def curved_gap(c: Curved, n: vec3):
-    return wp.dot(n, between(c, n))
-
-
-@wp.func
 def across(n: vec3, line: vec3):
     """A direction square to n, and to the line if there is one."""
     if wp.dot(line, line) > ZERO:
@@ -138,11 +134,32 @@ def turn_normal(c: Curved, n: vec3, pull: vec3):
 
 
 @wp.func
+def curved_gap(c: Curved, n: vec3):
+    """The gap without radii; infinite where n is none of the greatest: then other parts are nearer
+    (of a disc its face).
+    """
+    r = between(c, n)
+    gap = wp.dot(n, r)
+    aside = r - n * gap - c.line * wp.dot(c.line, r)
+    e = across(n, c.line)
+    a = both_curvatures(c, n, e, e) + gap
+    greatest = a > ZERO
+    if wp.dot(c.line, c.line) == ZERO:
+        f = wp.cross(n, e)
+        b = both_curvatures(c, n, e, f)
+        greatest = greatest and a * (both_curvatures(c, n, f, f) + gap) > b * b
+    if greatest and wp.length(aside) < _ASIDE:
+        return gap
+    return INFINITY
+
+
+@wp.func
 def find_normal(m: Machines, s: World, i: int, c: Curved):
     """The normal of pair i, from where it was found last."""
     second = get_quat(s, m[0].at.rotation + 4 * m[0].pairs.second[i])
     n = wp.quat_rotate(second, m[0].pairs.normal[i])
     n = wp.normalize(n - c.line * wp.dot(c.line, n))
+    before = n
     for _ in range(_NEWTON):
         turn = turn_normal(c, n, between(c, n))
         size = wp.length(turn)
@@ -153,6 +170,8 @@ def find_normal(m: Machines, s: World, i: int, c: Curved):
         n = wp.normalize(n + turn)
         if size < _FOUND:
             break
+    if wp.dot(n, before) < HALF:  # it is that of another place
+        return before
     m[0].pairs.normal[i] = wp.quat_rotate_inv(second, n)
     return n
 

@@ -38,6 +38,7 @@ from .push_off import switch_push
 from .reals import (
     COMPILED,
     EPSILON,
+    INFINITY,
     ONE,
     ZERO,
     World,
@@ -213,7 +214,9 @@ def keep_step(m: Machines, s: World):
     n = m[0].z.n
     for k in range(n_active(m, s)):
         i = pair_of(m, s, k)
-        put(s, m[0].z.drift, wp.max(get(s, m[0].z.drift), wp.abs(get(s, m[0].c.gap + i))))
+        gap = wp.abs(get(s, m[0].c.gap + i))
+        if gap < INFINITY:  # else it is none any more
+            put(s, m[0].z.drift, wp.max(get(s, m[0].z.drift), gap))
     t = get(s, m[0].z.now)
     copy(s, m[0].z.end, m[0].z.y, n)
     if get_int(s, m[0].z.landed) != 0:

@@ -12,6 +12,7 @@ from .contacts import (
     POINT_PLANE,
     RIM_PLANE,
     ROUND_PLANE,
+    direction_of,
     place_contact,
     world_point,
 )
@@ -31,6 +32,9 @@ from .reals import (
 
 # Between the six points of a rim on which an end stands flat.
 _SECTOR = wp.constant(real(6.283185307179586 / 6.0))
+
+# Sine by which an end may face away from a plane, and its rim be near it: it may turn on the way.
+_AWAY = wp.constant(real(0.3))
 
 
 @wp.struct
@@ -141,7 +145,7 @@ def on_others(m: Machines, s: World, a: Side, f: Feature, b: Side, n: vec3, marg
     for e in range(m[0].shapes.first_edge[b.geom], m[0].shapes.first_edge[b.geom + 1]):
         if not is_far(m, s, a, b, e, margin):
             pair_features(m, s, a, f, b, edge_of(m, b, e), n, margin, t)
-    if b.family == PARTS and (b.radius > ZERO or a.family == ELLIPSOID):
+    if b.family == PARTS:
         for v in range(m[0].shapes.first_vertex[b.geom], m[0].shapes.first_vertex[b.geom + 1]):
             pair_features(m, s, a, f, b, vertex_of(m, b, v), n, margin, t)
     # Of two curved ones each comes first once.
@@ -184,7 +188,10 @@ def rims_on_face(m: Machines, s: World, a: Side, b: Side, face: int, margin: rea
         f.turn = quat(ZERO, ZERO, ZERO, ONE)
         f.axes = wp.quat_rotate(turn, axis)
         f.radius = reach
-        on_plane(m, s, RIM_PLANE, a, f, b, face, margin, t)
+        out = -direction_of(m, s, b.body, m[0].shapes.normal[face])
+        up = wp.dot(direction_of(m, s, a.body, f.axes), out) * end_of(f.part)
+        if up > -_AWAY:  # else the other end is nearer
+            on_plane(m, s, RIM_PLANE, a, f, b, face, margin, t)
         f.axes = vec3()
         f.radius = ZERO
         angle = real(0.0)

@@ -166,6 +166,7 @@ class Meeting:
     y: vec3  # to the second
     own: vec3  # from the first to the second, to the first
     out: vec3  # from the second to the first, to the second
+    gap: real
 
 
 @wp.func
@@ -174,6 +175,7 @@ def meet(m: Machines, s: World, i: int, here: Place):
     first = m[0].pairs.first[i]
     second = m[0].pairs.second[i]
     n = row(here.frame, 2)
+    a.gap = here.gap
     a.x = to_body(m, s, first, here.point)
     a.y = to_body(m, s, second, here.point)
     a.own = wp.quat_rotate_inv(get_quat(s, m[0].at.rotation + 4 * first), -n)
@@ -238,6 +240,8 @@ def inside(m: Machines, i: int, a: Meeting):
             least = wp.min(least, tilt_left(m, i, a))
     elif kind == CURVED:
         line = m[0].pairs.along[i][2] < ZERO
+        if a.gap >= INFINITY:
+            return -ONE
         least = off_curved(m, geoms[0], parts[0], False, a.x, a.own)
         least = wp.min(least, off_curved(m, geoms[1], parts[1], line, a.y, a.out))
     elif kind == LINE_LINE:
