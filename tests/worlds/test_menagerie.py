@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stiction
-from stiction.mujoco import Driver
+from stiction.mujoco import Driver, settle_start
 
 _OFF = ("CONTACT", "LIMIT", "FRICTIONLOSS", "EQUALITY")
 SMOOTH = ["robotiq_2f85", "umi_gripper", "bitcraze_crazyflie_2", "unitree_go2"]
@@ -58,3 +58,24 @@ def test_a_robot_runs_to_the_end(shared_data, robot, law):
         lost = run.damping_loss[-1] + run.friction_loss[-1] + run.impact_loss[-1]
         exchanged = lost + np.ptp(run.potential) + np.abs(run.actuator_work).max()
         assert np.abs(run.ledger_error).max() < 2e-5 * exchanged
+
+
+@pytest.mark.parametrize("robot", ["boston_dynamics_spot", "anybotics_anymal_c"])
+def test_a_standing_robot_costs_little(shared_data, robot):
+    """Its feet roll and hardly slide: a stiff motion. Implicit steps go where explicit ones go."""
+    model = copy.copy(scene_of(shared_data, robot).mechanism.compiled.model)
+    start = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, start, 0)
+    settle_start(model, start)
+    whole = Driver(model, start, until=1.0, max_steps=3000)
+    assert whole.go() == whole.design.core.layout.DONE
+    found = []
+    for method in ("tsit5", "auto"):
+        driver = Driver(model, start, until=0.02, max_steps=8000)
+        driver.run.integrate(method, 1e-8, 1e-9, stiff=True)
+        assert driver.go() == driver.design.core.layout.DONE
+        found.append((driver.q.copy(), driver.v.copy(), driver.k[driver.machine.z.steps]))
+    (q, v, steps), (other_q, other_v, fewer) = found
+    assert fewer < steps / 5
+    np.testing.assert_allclose(other_q, q, atol=1e-9)
+    np.testing.assert_allclose(other_v, v, atol=1e-7)

@@ -160,7 +160,7 @@ class Blueprint:
         n, nv = (M.pairs.count, M.tree.nv) if soft else (0, 0)
         self.numbers.give(
             f,
-            rate=4 * n, power=3, stored=n, margin=n, change=M.z.n if soft else 0, turn=nv, row=nv,
+            rate=4 * n, power=3, stored=n, margin=n, change=M.z.n, turn=nv, row=nv,
             A=nv * nv, right=nv, rho=n, size=1, stiffness=1,
         )  # fmt: skip
         self.wholes.give_one(f, "iteration", "implicit", "streak", "node")
@@ -204,10 +204,10 @@ class Run:
         self.places = self.event_places = a.no_places
         o.energetic = a.one
 
-    def integrate(self, method: str, rtol: float, atol: float) -> None:
-        """By which method, and how exactly."""
+    def integrate(self, method: str, rtol: float, atol: float, *, stiff: bool = False) -> None:
+        """By which method, and how exactly; whether rigid contacts may be stiff too."""
         M, a, o = self.design.machine, self.design.arrays, self.options
-        names = methods_of(method, bool(o.compliant))
+        names = methods_of(method, bool(o.compliant) or stiff)
         M.a, M.b_error, M.nodes, M.guess = _tableaus(a, names)
         o.method = 2 if len(names) == 2 else int(names == ("kvaerno5",))
         order = TABLEAUS[names[0]].order

@@ -21,6 +21,7 @@ BLANK: dict[str, Any] = dict(
     radius=0.0,
     twist=np.zeros(2),
     along=np.zeros(3),
+    normal=np.array([0, 0, 1.0]),
     reach=0.0,
     motion=-1,
     rows=3,
@@ -120,7 +121,7 @@ def pairs_of(a: Arrays, P: Any, rows: list[dict]) -> Any:
     P.twist = a.vec(column("twist"), reals.vec2)
     for name in ("rows", "kind", "first", "second", "motion"):
         setattr(P, name, a.whole(column(name)))
-    for name in ("point", "axes", "on", "along"):
+    for name in ("point", "axes", "on", "along", "normal"):
         setattr(P, name, a.vec(column(name), reals.vec3))
     for name in ("turn", "facing"):
         setattr(P, name, a.vec(quaternions(column(name)) if n else np.zeros((0, 4)), reals.quat))

@@ -23,7 +23,8 @@ class Solver(eqx.Module):
 
     Attributes:
         method: One of `METHODS`. "auto" chooses from step to step: tsit5, and kvaerno5 where
-            springs and dampers are so stiff that explicit steps would be short.
+            springs and dampers, or slow slips in worlds of MuJoCo's, are so stiff that explicit
+            steps would be short.
         rtol: Relative tolerance of a step.
         atol: Absolute tolerance of a step [m, rad, m/s, rad/s].
         max_steps: Steps after which the run ends with a result code.

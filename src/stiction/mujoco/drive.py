@@ -57,7 +57,7 @@ class Driver:
         self.machine = self.design.machine
         self.run = Run(self.design, 1, np.array([until]), samples, max_events)
         self.run.record_places()
-        self.run.integrate("tsit5", rtol, atol)
+        self.run.integrate("auto", rtol, atol, stiff=True)
         self.run.options.max_steps = max_steps
         self.run.options.max_events = max_events if until < _EVER else 2**31 - 1
         self._collide()

@@ -13,6 +13,15 @@ where s is the velocity of ground that moves as prescribed. rodic (21)-(28) has 
 import warp as wp
 
 from .coordinates import is_dry, is_limit, number_bias, number_rate, way_left
+from .curved import (
+    curved,
+    curved_gap,
+    find_normal,
+    normal_rate,
+    shape_times,
+    support,
+    support_rate,
+)
 from .ground import (
     belt,
     field_normal,
@@ -25,6 +34,17 @@ from .ground import (
     travel_rate,
 )
 from .layout import Machines
+from .material import (
+    direction_of,
+    frame_along,
+    frame_along_rate,
+    rate_at,
+    row,
+    rows_of,
+    spin,
+    velocity_at,
+    world_point,
+)
 from .reals import (
     INFINITY,
     ONE,
@@ -46,6 +66,7 @@ BALL_FIELD, BALL_BALL = wp.constant(2), wp.constant(3)
 # Edges and rims: a ball and a line, two lines, a circle and a plane. Lines are without end.
 BALL_LINE, LINE_LINE, RIM_PLANE = wp.constant(6), wp.constant(7), wp.constant(8)
 NOTHING = wp.constant(9)  # a place in the list that is free
+CURVED = wp.constant(13)  # two curved shapes: see `curved`
 
 
 @wp.func
@@ -74,77 +95,11 @@ class Drift:
 
 
 @wp.func
-def rows_of(a: vec3, b: vec3, c: vec3):
-    return mat33(a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2])
-
-
-@wp.func
-def row(m: mat33, i: int):
-    return vec3(m[i, 0], m[i, 1], m[i, 2])
-
-
-@wp.func
-def world_point(m: Machines, s: World, link: int, p: vec3):
-    r = get_quat(s, m[0].at.rotation + 4 * link)
-    return get3(s, m[0].at.position + 3 * link) + wp.quat_rotate(r, p)
-
-
-@wp.func
-def direction_of(m: Machines, s: World, link: int, along: vec3):
-    return wp.quat_rotate(get_quat(s, m[0].at.rotation + 4 * link), along)
-
-
-@wp.func
 def off_line(m: Machines, s: World, i: int, p: vec3):
     """From the nearest point of the second's line to p."""
     b = direction_of(m, s, m[0].pairs.second[i], m[0].pairs.along[i])
     d = p - world_point(m, s, m[0].pairs.second[i], m[0].pairs.on[i])
     return d - b * wp.dot(b, d)
-
-
-@wp.func
-def spin(m: Machines, s: World, link: int):
-    """The angular velocity of a link."""
-    return get3(s, m[0].at.velocity + 6 * link)
-
-
-@wp.func
-def velocity_at(m: Machines, s: World, link: int, p: vec3):
-    """The velocity of a link's material at a point of the world."""
-    arm = p - get3(s, m[0].at.origin + 3 * m[0].tree.root[link])
-    w = get3(s, m[0].at.velocity + 6 * link)
-    return get3(s, m[0].at.velocity + 6 * link + 3) + wp.cross(w, arm)
-
-
-@wp.func
-def rate_at(m: Machines, s: World, link: int, p: vec3):
-    """How that velocity changes at a point fixed in space, if v does not."""
-    arm = p - get3(s, m[0].at.origin + 3 * m[0].tree.root[link])
-    dw = get3(s, m[0].at.rate + 6 * link)
-    return get3(s, m[0].at.rate + 6 * link + 3) + wp.cross(dw, arm)
-
-
-@wp.func
-def frame_along(n: vec3):
-    """A frame with a given normal: first tangent y × n (x for a floor), z × n if n is along y."""
-    y = vec3(ZERO, ONE, ZERO)
-    if wp.abs(n[1]) > real(0.9):
-        y = vec3(ZERO, ZERO, ONE)
-    a = wp.normalize(wp.cross(y, n))
-    return rows_of(a, wp.cross(n, a), n)
-
-
-@wp.func
-def frame_along_rate(F: mat33, dn: vec3):
-    """How such a frame turns with its normal."""
-    n = row(F, 2)
-    a = row(F, 0)
-    y = vec3(ZERO, ONE, ZERO)
-    if wp.abs(n[1]) > real(0.9):
-        y = vec3(ZERO, ZERO, ONE)
-    da = wp.cross(y, dn)
-    da = (da - a * wp.dot(a, da)) / wp.length(wp.cross(y, n))
-    return rows_of(da, wp.cross(dn, a) + wp.cross(n, da), dn)
 
 
 @wp.func
@@ -158,10 +113,7 @@ def plane_frame(m: Machines, s: World, i: int):
 def stretched(m: Machines, s: World, i: int, n: vec3):
     """B n, with B = R A² Rᵀ the shape of an ellipsoid in the world."""
     turn = get_quat(s, m[0].at.rotation + 4 * m[0].pairs.first[i]) * m[0].pairs.turn[i]
-    local = wp.quat_rotate_inv(turn, n)
-    a = m[0].pairs.axes[i]
-    local = vec3(a[0] * a[0] * local[0], a[1] * a[1] * local[1], a[2] * a[2] * local[2])
-    return wp.quat_rotate(turn, local)
+    return shape_times(turn, m[0].pairs.axes[i], n)
 
 
 # All kinds.
@@ -207,6 +159,15 @@ def place_contact(m: Machines, s: World, i: int, t: real):
         here.gap = wp.dot(apart, n) - m[0].pairs.reach[i] - m[0].pairs.radius[i]
         x = -wp.dot(wp.cross(apart, b), c) / wp.dot(c, c)
         here.point = center + x * a - m[0].pairs.reach[i] * n
+        here.frame = frame_along(n)
+    elif kind == CURVED:
+        both = curved(m, s, i)
+        n = find_normal(m, s, i, both)
+        reach = m[0].pairs.reach[i]
+        here.gap = curved_gap(both, n)
+        if here.gap < INFINITY:
+            here.gap = here.gap - reach - m[0].pairs.radius[i]
+        here.point = center - support(both.turn, both.axes, n) - reach * n
         here.frame = frame_along(n)
     else:
         F = plane_frame(m, s, i)
@@ -288,6 +249,14 @@ def slide_along(m: Machines, s: World, i: int, t: real, here: Place):
         rest = v + x * da - velocity_at(m, s, second, other) - y * db
         dx = wp.dot(wp.dot(apart, n) * dn - rest, across) / wp.dot(a, across)
         moves.point = v + x * da + dx * a - m[0].pairs.reach[i] * dn
+        moves.frame = frame_along_rate(here.frame, dn)
+    elif kind == CURVED:
+        other = world_point(m, s, second, m[0].pairs.on[i])
+        both = curved(m, s, i)
+        w1 = spin(m, s, first)
+        parting = v - velocity_at(m, s, second, other)
+        dn = normal_rate(both, n, w1, spin(m, s, second), parting)
+        moves.point = v - support_rate(both.turn, both.axes, w1, n, dn) - m[0].pairs.reach[i] * dn
         moves.frame = frame_along_rate(here.frame, dn)
     else:
         w2 = spin(m, s, second)

@@ -155,10 +155,13 @@ class Pairs:
     axes: wp.array(dtype=vec3)  # semi-axes; of balls the radius, of limits the sign,
     # of lines and rims their direction
     on: wp.array(dtype=vec3)  # of the second: a point of the plane, or a centre
-    facing: wp.array(dtype=quat)  # of the plane: x and y are tangents, z is the normal
+    # Of the plane: x and y are tangents, z is the normal; or of the second's semi-axes or line.
+    facing: wp.array(dtype=quat)
     radius: wp.array(dtype=real)  # of the second; limit of a number, load of its friction
-    along: wp.array(dtype=vec3)  # direction of the second's line
-    reach: wp.array(dtype=real)  # radius about the first's line, or of its rim
+    along: wp.array(dtype=vec3)  # direction of the second's line; of curved shapes the second's
+    # semi-axes, the last one below zero if it is a line
+    reach: wp.array(dtype=real)  # radius about the first, or of its rim
+    normal: wp.array(dtype=vec3)  # of curved shapes, as the second sees it, where it was last
     twist: wp.array(dtype=vec2)  # friction of spin and of rolling, over that of sliding [m]
     geoms: wp.array(dtype=wp.vec2i)  # of MuJoCo's, and which of their parts: see `near`
     parts: wp.array(dtype=wp.vec2i)

@@ -39,6 +39,7 @@ from .push_off import switch_push
 from .reals import (
     COMPILED,
     EPSILON,
+    INFINITY,
     ONE,
     ZERO,
     World,
@@ -54,6 +55,7 @@ from .reals import (
 from .rows import first_row, n_active, pair_of
 from .sampling import leg_end, sample_is_due, sum_is_made, write_sample
 from .settle import count_event, overlaps, remember, settle
+from .slow_slip import choose_slip_kind, correct_slips
 from .soft_events import change_modes
 from .step import (
     act_on_contacts,
@@ -125,7 +127,11 @@ def take_stage(m: Machines, s: World):
     if get_int(s, m[0].soft.implicit) == 0:
         put_rate(m, s, m[0].z.k + j * m[0].z.n)
     else:
-        verdict = correct_stage(m, s)
+        verdict = int(0)
+        if m[0].opt.compliant != 0:
+            verdict = correct_stage(m, s)
+        else:
+            verdict = correct_slips(m, s)
         if verdict == 2:  # the equation is too far from what it was
             count_step(m, s)
             put(s, m[0].z.stride, _QUARTER * get(s, m[0].z.h))
@@ -193,7 +199,10 @@ def judge_step(m: Machines, s: World):
     if not searching and verdict == 0 and get_int(s, m[0].z.last) == 0:
         if h >= get(s, m[0].z.stride):
             put(s, m[0].z.stride, next_stride(m, h, ratio))
-        choose_kind(m, s)
+        if m[0].opt.compliant != 0:
+            choose_kind(m, s)
+        else:
+            choose_slip_kind(m, s)
     elif not searching and verdict == 0:
         put(s, m[0].z.stride, wp.max(get(s, m[0].z.stride), next_stride(m, h, ratio)))
     put_int(s, m[0].z.landed, int(verdict == 2))
@@ -206,7 +215,9 @@ def keep_step(m: Machines, s: World):
     n = m[0].z.n
     for k in range(n_active(m, s)):
         i = pair_of(m, s, k)
-        put(s, m[0].z.drift, wp.max(get(s, m[0].z.drift), wp.abs(get(s, m[0].c.gap + i))))
+        gap = wp.abs(get(s, m[0].c.gap + i))
+        if gap < INFINITY:  # else it is none any more
+            put(s, m[0].z.drift, wp.max(get(s, m[0].z.drift), gap))
     t = get(s, m[0].z.now)
     copy(s, m[0].z.end, m[0].z.y, n)
     if get_int(s, m[0].z.landed) != 0:

@@ -10,6 +10,7 @@ valid is an event, found like any other.
 import warp as wp
 
 from .contacts import (
+    CURVED,
     NOTHING,
     contact_velocity,
     place_contact,
@@ -31,8 +32,8 @@ from .layout import (
     Machines,
 )
 from .outer import call, peek, peek3, peek_int, poke
-from .pairing import has_few_parts, pair_all, pair_up
-from .parts import PLANE, VERGE, inside, meet, side_of, valid
+from .pairing import has_parts, pair_all, pair_up
+from .parts import DEEP, PLANE, VERGE, inside, meet, side_of, valid
 from .reals import (
     HALF,
     INFINITY,
@@ -148,10 +149,11 @@ def find_pairs(m: Machines, s: World, t: real, margin: real):
         one = peek_int(geoms, 0)
         two = peek_int(geoms, 1)
         excluded = peek_int(at + wp.uint64(m[0].shapes.at_exclude), 0)
-        if excluded < 2 and one >= 0 and two >= 0 and has_few_parts(m, one, two):
+        if excluded < 2 and one >= 0 and two >= 0 and has_parts(m, one, two):
             if one != last_one or two != last_two:  # contacts of two geoms follow each other
+                n = -peek3(at + wp.uint64(m[0].shapes.at_frame), 0)
                 pair_all(
-                    m, s, one, two, margin, ground_shift(m, one, t), ground_shift(m, two, t), t
+                    m, s, one, two, n, margin, ground_shift(m, one, t), ground_shift(m, two, t), t
                 )
                 if get_int(s, m[0].z.status) == TOO_MANY_CONTACTS:
                     return False
@@ -237,6 +239,8 @@ def renew(m: Machines, s: World, t: real):
             mode = get_int(s, m[0].c.mode + i)
             here = place_contact(m, s, i, t)
             stays = valid(m, s, i, t, here) >= ZERO and (mark != 0 or mode != OPEN)
+            if m[0].pairs.kind[i] == CURVED and mode == OPEN:
+                stays = stays and here.gap > -DEEP  # else it is on another side
             if not stays:
                 m[0].pairs.kind[i] = NOTHING
                 put(s, m[0].c.gap + i, INFINITY)
@@ -285,6 +289,10 @@ def put_validity(m: Machines, s: World, t: real):
         if i >= m[0].shapes.first_pair and m[0].pairs.kind[i] != NOTHING:
             value = inside(m, i, meet(m, s, i, place_contact(m, s, i, t))) + VERGE
             # What is on the verge and comes inside is so.
-            if value < ZERO and get(s, m[0].c.value_start + n_plain_values(m) + i) <= ZERO:
+            if (
+                value < ZERO
+                and value > -HALF
+                and get(s, m[0].c.value_start + n_plain_values(m) + i) <= ZERO
+            ):
                 value = ZERO
         put(s, to + i, wp.min(value, ONE))

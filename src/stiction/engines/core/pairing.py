@@ -1,8 +1,9 @@
-"""Pairs of parts that may touch: vertices, rims and round shapes on faces, edges that cross, balls.
+"""Pairs of parts that may touch: vertices on faces, edges that cross, balls.
 
 Of shapes made of few parts all that are near each other become pairs (`pair_all`): MuJoCo tells
-where two shapes are nearest, but not what else would touch next. Of the others those become pairs
-that are at the places that MuJoCo finds (`pair_up`).
+where two shapes are nearest, but not what else would touch next. So do all of curved shapes, of
+which `pairing_curved` knows. Of the others those become pairs that are at the places that MuJoCo
+finds (`pair_up`).
 """
 
 import warp as wp
@@ -11,109 +12,47 @@ from .contacts import (
     BALL_BALL,
     BALL_LINE,
     LINE_LINE,
-    NOTHING,
     POINT_PLANE,
-    RIM_PLANE,
     ROUND_PLANE,
     direction_of,
-    place_contact,
     world_point,
 )
-from .layout import OPEN, TOO_MANY_CONTACTS, Machines
-from .parts import CYLINDER, ELLIPSOID, PARTS, PLANE, Side, in_face, off_edges, to_body, valid
-from .reals import INFINITY, ONE, ZERO, World, get_int, get_quat, put_int, quat, real, vec3
+from .layout import Machines
+from .pair_places import facing, judge_pair, place_for
+from .pairing_curved import all_curved
+from .parts import (
+    CYLINDER,
+    DEEP,
+    ELLIPSOID,
+    OTHER,
+    PARTS,
+    PLANE,
+    Side,
+    in_face,
+    off_edges,
+    to_body,
+)
+from .reals import ONE, ZERO, World, get_quat, quat, real, vec3
 
 _CROSS = wp.constant(real(1e-3))  # sine of the angle from which on edges cross
 # Sine by which the normal of crossing edges may be beyond the faces beside them: where two faces
 # lie on each other it is on the verge.
 _BESIDE, _MOST_BESIDE = wp.constant(real(0.01)), wp.constant(real(0.5))
-_DEEP = wp.constant(real(1e-4))  # what is deeper is on the other side of its face [m]
 _MOST = wp.constant(1500)  # combinations of parts that are gone through
 
 
 @wp.func
-def facing(n: vec3):
-    """A turn whose z-axis is n."""
-    if n[2] < -ONE + real(1e-12):
-        return quat(ONE, ZERO, ZERO, ZERO)
-    return wp.normalize(quat(-n[1], n[0], ZERO, ONE + n[2]))
-
-
-@wp.func
-def is_there(m: Machines, i: int, kind: int, a: Side, part: int, b: Side, other: int):
-    same = m[0].pairs.kind[i] == kind and m[0].pairs.geoms[i][0] == a.geom
-    same = same and m[0].pairs.geoms[i][1] == b.geom
-    return same and m[0].pairs.parts[i][0] == part and m[0].pairs.parts[i][1] == other
-
-
-@wp.func
-def place_for(m: Machines, s: World, kind: int, a: Side, part: int, b: Side, other: int):
-    """The place of a pair in the list: the one that it has, or a free one, which is marked 2."""
-    free = int(-1)
-    for i in range(m[0].shapes.first_pair, m[0].pairs.count):
-        if is_there(m, i, kind, a, part, b, other):
-            if get_int(s, m[0].c.mark + i) == 0:
-                put_int(s, m[0].c.mark + i, 1)
-            return -1
-        if free < 0 and m[0].pairs.kind[i] == NOTHING:
-            free = i
-    if free < 0:
-        put_int(s, m[0].z.status, TOO_MANY_CONTACTS)
-        return -1
-    m[0].pairs.kind[free] = kind
-    m[0].pairs.first[free] = a.body
-    m[0].pairs.second[free] = b.body
-    m[0].pairs.geoms[free] = wp.vec2i(a.geom, b.geom)
-    m[0].pairs.parts[free] = wp.vec2i(part, other)
-    m[0].pairs.motion[free] = m[0].shapes.motion[b.geom]
-    put_int(s, m[0].c.mode + free, OPEN)
-    put_int(s, m[0].c.mark + free, 2)
-    return free
-
-
-@wp.func
-def judge_pair(m: Machines, s: World, i: int, t: real):
-    """Leave a new pair out again if it is not valid."""
-    here = place_contact(m, s, i, t)
-    if valid(m, s, i, t, here) < ZERO or not (here.gap > -INFINITY):
-        m[0].pairs.kind[i] = NOTHING
-        put_int(s, m[0].c.mark + i, 0)
-        return 0
-    return 1
-
-
-@wp.func
 def on_face(m: Machines, s: World, a: Side, b: Side, t: real):
-    """The vertex, rim or round shape of a on the face of b; how many pairs there are now."""
+    """The vertex of a on the face of b; how many pairs there are now."""
     kind = int(POINT_PLANE)
     part = a.vertex
     point = a.point
     axes = vec3()
-    reach = real(0.0)
-    turn = quat(ZERO, ZERO, ZERO, ONE)
     if a.vertex >= 0:
         point = m[0].shapes.vertex[a.vertex]
         if a.radius > ZERO:
             kind = int(ROUND_PLANE)
             axes = vec3(a.radius, a.radius, a.radius)
-    elif a.family == ELLIPSOID:
-        kind = int(ROUND_PLANE)
-        point = m[0].shapes.position[a.geom]
-        axes = m[0].shapes.size[a.geom]
-        turn = m[0].shapes.rotation[a.geom]
-    elif a.family == CYLINDER and a.rim != 0:
-        kind = int(RIM_PLANE)
-        e = m[0].shapes.edge[m[0].shapes.first_edge[a.geom]]
-        p = m[0].shapes.vertex[e[0]]
-        q = m[0].shapes.vertex[e[1]]
-        point = p
-        if a.rim > 0:
-            point = q
-        part = a.rim
-        axes = wp.normalize(q - p)
-        reach = a.radius
-    elif a.family == CYLINDER and a.face >= 0:  # an end stands flat: on points of its rim
-        part = -2 - angle_of(m, a)
     else:
         return 0
     i = place_for(m, s, kind, a, part, b, b.face)
@@ -121,20 +60,10 @@ def on_face(m: Machines, s: World, a: Side, b: Side, t: real):
         return 1
     m[0].pairs.point[i] = point
     m[0].pairs.axes[i] = axes
-    m[0].pairs.turn[i] = turn
-    m[0].pairs.reach[i] = reach
+    m[0].pairs.turn[i] = quat(ZERO, ZERO, ZERO, ONE)
     m[0].pairs.on[i] = m[0].shapes.middle[b.face]
     m[0].pairs.facing[i] = facing(m[0].shapes.normal[b.face])
     return judge_pair(m, s, i, t)
-
-
-@wp.func
-def angle_of(m: Machines, a: Side):
-    """Which of 64 sectors of its rim a point of a flat end is in."""
-    local = wp.quat_rotate_inv(m[0].shapes.rotation[a.geom], a.point - m[0].shapes.position[a.geom])
-    return int(
-        wp.floor((wp.atan2(local[1], local[0]) / real(6.283185307179586) + ONE) * real(64.0))
-    )
 
 
 @wp.func
@@ -245,9 +174,9 @@ def pair_up(m: Machines, s: World, a: Side, b: Side, n: vec3, t: real):
 
 
 @wp.func
-def is_of_parts(m: Machines, geom: int):
+def is_curved(m: Machines, geom: int):
     family = m[0].shapes.family[geom]
-    return family == PARTS or family == PLANE
+    return family == CYLINDER or family == ELLIPSOID
 
 
 @wp.func
@@ -256,10 +185,12 @@ def count_parts(first: wp.array(dtype=int), geom: int):
 
 
 @wp.func
-def has_few_parts(m: Machines, one: int, two: int):
+def has_parts(m: Machines, one: int, two: int):
     """Whether all combinations of the parts of two geoms can be gone through."""
-    if not is_of_parts(m, one) or not is_of_parts(m, two):
+    if m[0].shapes.family[one] == OTHER or m[0].shapes.family[two] == OTHER:
         return False
+    if is_curved(m, one) or is_curved(m, two):
+        return True
     vertices = m[0].shapes.first_vertex
     faces = m[0].shapes.first_face
     edges = m[0].shapes.first_edge
@@ -277,6 +208,8 @@ def whole_side(m: Machines, geom: int):
     a.body = m[0].shapes.body[geom]
     a.family = m[0].shapes.family[geom]
     a.radius = m[0].shapes.size[geom][0] * real(m[0].shapes.rounded[geom])
+    if a.family == CYLINDER:  # about its line
+        a.radius = m[0].shapes.size[geom][0]
     a.vertex = -1
     a.face = -1
     return a
@@ -302,17 +235,19 @@ def all_on_faces(m: Machines, s: World, one: Side, two: Side, margin: real, shif
     """
     a = one
     b = two
+    if a.family != PARTS:
+        return
     slack = beside(m, a, b, margin)
     for v in range(m[0].shapes.first_vertex[a.geom], m[0].shapes.first_vertex[a.geom + 1]):
         point = world_point(m, s, a.body, m[0].shapes.vertex[v]) - shift
         y = to_body(m, s, b.body, point)
         for f in range(m[0].shapes.first_face[b.geom], m[0].shapes.first_face[b.geom + 1]):
             gap = wp.dot(m[0].shapes.normal[f], y - m[0].shapes.middle[f]) - a.radius
-            if gap > -_DEEP and gap < margin:
+            if gap > -DEEP and gap < margin:
                 out = -direction_of(m, s, b.body, m[0].shapes.normal[f])
                 out = wp.quat_rotate_inv(get_quat(s, m[0].at.rotation + 4 * a.body), out)
                 leads_away = off_edges(m, v, a.geom, out) >= -slack
-                if leads_away and (b.family == PLANE or in_face(m, f, y) > -_DEEP):
+                if leads_away and (b.family == PLANE or in_face(m, f, y) > -DEEP):
                     a.vertex = v
                     b.face = f
                     on_face(m, s, a, b, t)
@@ -347,7 +282,7 @@ def all_crossings(m: Machines, s: World, a: Side, b: Side, margin: real, t: real
                     sign = real(-1.0)
                 n = n * sign
                 gap = wp.dot(p - q, n) - a.radius - b.radius
-                near = gap > -_DEEP and gap < margin
+                near = gap > -DEEP and gap < margin
                 near = near and is_beside(m, s, a, ea, -n, slack)
                 if near and is_beside(m, s, b, eb, n, slack):
                     cross(m, s, a, ea, b, eb, sign, t)
@@ -360,6 +295,8 @@ def all_balls(m: Machines, s: World, one: Side, two: Side, margin: real, t: real
     """
     a = one
     b = two
+    if a.family != PARTS:
+        return
     for v in range(m[0].shapes.first_vertex[a.geom], m[0].shapes.first_vertex[a.geom + 1]):
         a.vertex = v
         for e in range(m[0].shapes.first_edge[b.geom], m[0].shapes.first_edge[b.geom + 1]):
@@ -373,6 +310,8 @@ def all_vertices(m: Machines, s: World, one: Side, two: Side, t: real):
     """Vertices of two geoms, one of them round."""
     a = one
     b = two
+    if a.family != PARTS or b.family != PARTS:
+        return
     for v in range(m[0].shapes.first_vertex[a.geom], m[0].shapes.first_vertex[a.geom + 1]):
         for w in range(m[0].shapes.first_vertex[b.geom], m[0].shapes.first_vertex[b.geom + 1]):
             a.vertex = v
@@ -386,16 +325,23 @@ def pair_all(
     s: World,
     one: int,
     two: int,
+    n: vec3,
     margin: real,
     shift_one: vec3,
     shift_two: vec3,
     t: real,
 ):
-    """All parts of two geoms that are near each other; the shifts are those of moving ground."""
+    """All parts of two geoms that are near each other; n points from two to one, the shifts are
+    those of moving ground.
+    """
     a = whole_side(m, one)
     b = whole_side(m, two)
     all_on_faces(m, s, a, b, margin, shift_two, t)
     all_on_faces(m, s, b, a, margin, shift_one, t)
+    if is_curved(m, one):
+        all_curved(m, s, a, b, n, margin, t)
+    if is_curved(m, two):
+        all_curved(m, s, b, a, -n, margin, t)
     if a.family == PLANE or b.family == PLANE:
         return
     all_crossings(m, s, a, b, margin, t)

@@ -5,6 +5,7 @@ import warp as wp
 from .contacts import (
     BALL_BALL,
     BALL_LINE,
+    CURVED,
     LINE_LINE,
     POINT_PLANE,
     RIM_PLANE,
@@ -26,13 +27,18 @@ from .reals import (
     World,
     get_quat,
     real,
+    vec2,
     vec3,
 )
 
 # Families of shapes: without end and flat; made of vertices, edges and faces; the others.
 PLANE, PARTS, CYLINDER, ELLIPSOID, OTHER = (wp.constant(i) for i in range(5))
 
+# Sine of the angle to a face up to which an end of a cylinder stands flat on it, on points of its
+# rim; and up to which what is outside of a rim is outside of its face.
+FLAT = wp.constant(real(1e-5))
 _ALIGNED = wp.constant(real(1e-4))  # of a sine, within which a normal is that of a face
+DEEP = wp.constant(real(1e-4))  # what is deeper is on the other side of its face [m]
 VERGE = wp.constant(real(1e-9))  # how far beyond its end a part is still the nearest [m]
 _SOON = wp.constant(real(1e-6))  # when it is asked whether it stays so [s]
 _SLOW = wp.constant(real(1e-9))  # speed at which it does [m/s]
@@ -50,7 +56,6 @@ class Side:
     radius: real
     vertex: int
     face: int
-    rim: int  # -1 or 1: which end of a cylinder
     n_edges: int
     edges: wp.vec4i
 
@@ -95,32 +100,6 @@ def side_of(m: Machines, s: World, geom: int, point: vec3, out: vec3):
             if along_out > best:
                 best = along_out
                 a.face = f
-    elif a.family == CYLINDER:
-        a = of_cylinder(m, a, near)
-    return a
-
-
-@wp.func
-def of_cylinder(m: Machines, a: Side, near: real):
-    """Its flat ends are faces, its side is an edge with a radius, and between them are rims."""
-    e = m[0].shapes.first_edge[a.geom]
-    p = m[0].shapes.vertex[m[0].shapes.edge[e][0]]
-    along = m[0].shapes.vertex[m[0].shapes.edge[e][1]] - p
-    length = wp.length(along)
-    axis = along / length
-    a.radius = m[0].shapes.size[a.geom][0]
-    x = wp.dot(a.point - p, axis)
-    level = wp.dot(a.out, axis)
-    f = m[0].shapes.first_face[a.geom]
-    if wp.abs(level) > ONE - HALF * _ALIGNED * _ALIGNED:
-        a.face = f + int(level > ZERO)
-    elif x <= near:
-        a.rim = -1
-    elif x >= length - near:
-        a.rim = 1
-    else:
-        a.edges[0] = e
-        a.n_edges = 1
     return a
 
 
@@ -187,6 +166,7 @@ class Meeting:
     y: vec3  # to the second
     own: vec3  # from the first to the second, to the first
     out: vec3  # from the second to the first, to the second
+    gap: real
 
 
 @wp.func
@@ -195,11 +175,55 @@ def meet(m: Machines, s: World, i: int, here: Place):
     first = m[0].pairs.first[i]
     second = m[0].pairs.second[i]
     n = row(here.frame, 2)
+    a.gap = here.gap
     a.x = to_body(m, s, first, here.point)
     a.y = to_body(m, s, second, here.point)
     a.own = wp.quat_rotate_inv(get_quat(s, m[0].at.rotation + 4 * first), -n)
     a.out = wp.quat_rotate_inv(get_quat(s, m[0].at.rotation + 4 * second), n)
     return a
+
+
+@wp.func
+def end_of(rim: int):
+    """Which end of a cylinder a rim is at, along its axis: -1 or 1, of the parts -1 and -2."""
+    return real(-3 - 2 * rim)
+
+
+@wp.func
+def off_rim(m: Machines, geom: int, rim: int, out: vec3):
+    """How far what lies in a direction from a rim is from being nearer to the side of its cylinder
+    (`x`), and to its end (`y`) [m].
+    """
+    k = wp.quat_rotate(m[0].shapes.rotation[geom], vec3(ZERO, ZERO, end_of(rim)))
+    along = wp.dot(k, out)
+    return m[0].shapes.size[geom][0] * vec2(along, wp.length(out - k * along) - FLAT)
+
+
+@wp.func
+def off_curved(m: Machines, geom: int, part: int, is_line: bool, x: vec3, out: vec3):
+    """How far a part of a geom is from where another part would be nearer [m]: x is the place."""
+    family = m[0].shapes.family[geom]
+    if family == ELLIPSOID:
+        return INFINITY
+    if is_line:
+        return wp.min(in_edge(m, part, x), off_faces(m, part, out))
+    if family == CYLINDER:
+        off = off_rim(m, geom, part, out)
+        return wp.min(off[0], off[1])
+    return off_edges(m, part, geom, out)
+
+
+@wp.func
+def tilt_left(m: Machines, i: int, a: Meeting):
+    """How far a rim on a face is from lying flat on it, or a point of a flat end from not [m]."""
+    kind = m[0].pairs.kind[i]
+    geom = m[0].pairs.geoms[i][0]
+    if m[0].shapes.family[geom] != CYLINDER:
+        return INFINITY
+    off = off_rim(m, geom, -1, a.own)
+    if kind == RIM_PLANE:
+        return off[1]
+    return -off[1]
 
 
 @wp.func
@@ -212,6 +236,14 @@ def inside(m: Machines, i: int, a: Meeting):
     if kind == POINT_PLANE or kind == ROUND_PLANE or kind == RIM_PLANE:
         if parts[1] >= 0 and m[0].shapes.family[geoms[1]] != PLANE:
             least = in_face(m, parts[1], a.y)
+        if parts[1] >= 0:
+            least = wp.min(least, tilt_left(m, i, a))
+    elif kind == CURVED:
+        line = m[0].pairs.along[i][2] < ZERO
+        if a.gap >= INFINITY:
+            return -ONE
+        least = off_curved(m, geoms[0], parts[0], False, a.x, a.own)
+        least = wp.min(least, off_curved(m, geoms[1], parts[1], line, a.y, a.out))
     elif kind == LINE_LINE:
         least = wp.min(in_edge(m, parts[0], a.x), in_edge(m, parts[1], a.y))
     elif kind == BALL_LINE:

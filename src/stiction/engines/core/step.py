@@ -324,7 +324,8 @@ def correct(m: Machines, s: World, y: int):
         if turn == 0:
             for k in range(n_active(m, s)):
                 gap = get(s, m[0].c.gap + pair_of(m, s, k))
-                put(s, m[0].c.work + first_row(m, s, k + 1) - 1, gap)
+                if gap < INFINITY:  # else it is none any more
+                    put(s, m[0].c.work + first_row(m, s, k + 1) - 1, gap)
         else:
             copy(s, m[0].c.work, m[0].c.velocity, n)
         for e in range(size):

@@ -209,8 +209,10 @@ def touches_of(
 def _part(shapes: Any, name: str, geom: int, part_index: int, kind: int, which: int) -> str:
     """A geom and, where it has several, which of its parts touches."""
     kinds = part("contacts")
-    if kind == int(kinds.RIM_PLANE) and which == 0:
-        return f"{name}[{'lower' if part_index < 0 else 'upper'} rim]"
+    family = int(shapes.family.numpy()[geom])
+    rim = kind == int(kinds.CURVED) and family == int(part("parts").CYLINDER) and part_index < 0
+    if (kind == int(kinds.RIM_PLANE) and which == 0) or rim:
+        return f"{name}[{'lower' if part_index == -1 else 'upper'} rim]"
     if part_index < 0:
         return name if part_index > -2 or part_index == -64 else f"{name}[end {-2 - part_index}]"
     edge = kind == int(kinds.LINE_LINE) or (kind == int(kinds.BALL_LINE) and which == 1)

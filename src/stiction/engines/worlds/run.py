@@ -146,8 +146,10 @@ def prepare(given: Given, extent: Extent, *, any_impact: bool = False) -> Prepar
         require_few_steps(float(given.until), float(np.asarray(law.dt)))
         step_by(run, law, extent.samples)
     else:
-        method = "tsit5" if method == "auto" else method
-        run.integrate(method, float(given.solver.rtol), float(given.solver.atol))
+        if soft and method == "auto":
+            method = "tsit5"
+        rtol, atol = float(given.solver.rtol), float(given.solver.atol)
+        run.integrate(method, rtol, atol, stiff=not soft)
     if isinstance(law, Compliant):
         give_soft_laws(run, law, contacts, model, mechanism)
     else:

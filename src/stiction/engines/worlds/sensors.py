@@ -74,24 +74,25 @@ def _give_forces(model: mujoco.MjModel, data: mujoco.MjData, places: np.ndarray)
     geoms, point = int(lay.PLACE_GEOMS), int(lay.PLACE_POINT)
     force, torque = int(lay.PLACE_FORCE), int(lay.PLACE_TORQUE)
     data.efc_force[:] = 0.0
+    if not data.ncon:
+        return
+    contact = data.contact  # read once: each reading of a contact's field costs as much as a sum
+    couples, points, frames = contact.geom, contact.pos, contact.frame.reshape(-1, 3, 3)
     wrenches = np.zeros((data.ncon, 6))
     for place in places[np.any(places[:, force : force + 3] != 0, axis=1)]:
         a, b = place[geoms : geoms + 2].astype(int)
-        best, least, sign = -1, np.inf, 1.0
-        for i, c in enumerate(data.contact):
-            if {int(c.geom[0]), int(c.geom[1])} != {a, b}:
-                continue
-            away = float(np.linalg.norm(c.pos - place[point : point + 3]))
-            if away < least:
-                # MuJoCo's force is on the second geom; ours is on the first.
-                best, least, sign = i, away, 1.0 if c.geom[1] == a else -1.0
-        if best >= 0:
-            frame = data.contact[best].frame.reshape(3, 3)
-            wrenches[best, :3] += sign * frame @ place[force : force + 3]
-            wrenches[best, 3:] += sign * frame @ place[torque : torque + 3]
-    for i, c in enumerate(data.contact):
-        if c.efc_address >= 0:
-            _encode(model, data, c, wrenches[i])
+        # MuJoCo's force is on the second geom; ours is on the first.
+        forth = (couples[:, 0] == b) & (couples[:, 1] == a)
+        same = np.flatnonzero(forth | ((couples[:, 0] == a) & (couples[:, 1] == b)))
+        if not same.size:
+            continue
+        away = points[same] - place[point : point + 3]
+        best = same[np.argmin(np.einsum("ij,ij->i", away, away))]
+        turn = frames[best] if forth[best] else -frames[best]
+        wrenches[best, :3] += turn @ place[force : force + 3]
+        wrenches[best, 3:] += turn @ place[torque : torque + 3]
+    for i in np.flatnonzero((contact.efc_address >= 0) & wrenches.any(axis=1)):
+        _encode(model, data, contact[int(i)], wrenches[i])
 
 
 def _encode(model: mujoco.MjModel, data: mujoco.MjData, c: Any, wrench: np.ndarray) -> None:
