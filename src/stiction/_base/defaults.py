@@ -4,7 +4,7 @@ RESTITUTION = 0.0
 MU_STATIC, MU_DYNAMIC = 0.74, 0.57
 STRIBECK_SPEED, STRIBECK_EXPONENT = 1.4e-4, 1.0  # v_s [m/s] and a of flickinger (4.10)
 REST_SPEED = 1e-3  # slower collisions do not rebound [m/s]
-IMPACT = "dissipation"
+IMPACT = "lcp-cone-poisson"  # never creates energy, and friction opposes the slip that remains
 
 DT = 1e-3  # step of the stepping engine [s]
 PYRAMID_SIDES = 8
