@@ -389,35 +389,21 @@ def advance(m: Machines, s: World):
             put_int(s, m[0].z.status, BEGAN_INSIDE)
 
 
-# The threads of a warp go together, and meet again after every pass. Events are rare and long: on a
-# GPU worlds that are at one wait until there are a few of them, or nothing else to do. What a world
-# does stays the same. It may go on (1), waits (0), or all are done (-1).
+# The threads of a warp go together, and events are rare and long: on a GPU worlds that are at one
+# wait until there are a few of them, or nothing else to do. What a world does stays the same.
 @wp.func_native(
     snippet="""
 #if defined(__CUDA_ARCH__)
+    const unsigned together = __activemask();
+    const unsigned rare = __ballot_sync(together, is_rare);
     const int many = 16;
-    const unsigned busy = __ballot_sync((unsigned)warp, runs);
-    const unsigned rare = __ballot_sync((unsigned)warp, runs && is_rare);
-    if (busy == 0) return -1;
-    return runs && !(is_rare && rare != busy && __popc(rare) < many);
+    return is_rare && rare != together && __popc(rare) < many;
 #else
-    return runs ? 1 : -1;
+    return false;
 #endif
 """
 )
-def turn_of(warp: int, runs: bool, is_rare: bool) -> int: ...
-
-
-@wp.func_native(
-    snippet="""
-#if defined(__CUDA_ARCH__)
-    return (int)__activemask();
-#else
-    return 1;
-#endif
-"""
-)
-def warp_of_threads() -> int: ...
+def waits(is_rare: bool) -> bool: ...
 
 
 wp.set_module_options(COMPILED)
@@ -428,15 +414,13 @@ def run(m: Machines, numbers: wp.array2d(dtype=real), wholes: wp.array2d(dtype=i
     """Up to so many passes of every world that has not ended."""
     w = wp.tid()
     s = world(numbers, wholes, w)
-    warp = warp_of_threads()
     for _ in range(passes):
-        runs = get_int(s, m[0].z.status) == RUNNING
-        turn = turn_of(warp, runs, get_int(s, m[0].z.phase) != STAGE)
-        if turn < 0:
+        if get_int(s, m[0].z.status) != RUNNING:
             break
-        if turn > 0:
-            evaluate(m, s)
-            advance(m, s)
+        if waits(get_int(s, m[0].z.phase) != STAGE):
+            continue
+        evaluate(m, s)
+        advance(m, s)
 
 
 @wp.kernel
