@@ -128,24 +128,29 @@ def _hits(run: Trajectory) -> np.ndarray:
 def contact_chart(run: Trajectory, contacts: list[int] | None = None) -> Chart:
     """Normal and tangential force of each contact, the friction they use, and their modes.
 
-    Of those that touch the first, if none are named.
+    Of those that touch the first, if none are named. Limits and dry friction of joints press with
+    other units: of them there are the modes alone.
     """
     chosen = touched(run)[:MAX_CONTACTS] if contacts is None else contacts
-    names = [run.contact_names[i] for i in chosen]
-    force = np.asarray(run.force)[:, chosen]
+    rows = {run.contact_names[i]: _modes(run, i) for i in chosen}
+    hit = any((states == _HIT).any() for _, _, states in rows.values())
+    modes = Timeline(rows, _STATES | ({_HIT: ("impact", 3)} if hit else {}))
+    placed = [i for i in chosen if has_place(run)[i]]
+    if not placed:
+        return Chart(np.asarray(run.time), [modes])
+    names = [run.contact_names[i] for i in placed]
+    force = np.asarray(run.force)[:, placed]
     normal, across = force[:, :, -1], force[:, :, :-1]
     rubbing = across[:, :, 0] if across.shape[2] == 1 else np.linalg.norm(across, axis=2)
     pressed = normal > 1e-9 * np.nanmax(normal, initial=1e-300)
     used = np.where(pressed, np.abs(rubbing) / np.where(pressed, normal, 1.0), np.nan)
-    rows = {name: _modes(run, i) for i, name in zip(chosen, names, strict=True)}
-    hit = any((states == _HIT).any() for _, _, states in rows.values())
     return Chart(
         np.asarray(run.time),
         [
             Panel("normal [N]", _lines(names, normal), bulk=True),
             Panel("tangential [N]", _lines(names, rubbing), bulk=True),
             Panel("friction used", _lines(names, used), levels=_friction(run), height=0.8),
-            Timeline(rows, _STATES | ({_HIT: ("impact", 3)} if hit else {})),
+            modes,
         ],
     )
 

@@ -21,6 +21,7 @@ _RISEN = 0.45  # part of a swing in which it is above the stair that it comes to
 _TOES_BACK = 0.4  # part of a swing in which the toes straighten
 _REST = 1.0  # before the first foot leaves the ground, and after the last landed [s]
 _MIDDLE = 0.3  # phase in the middle of a flat stance
+_SAME = 1e-9  # a sample this near to a landing is at it, however that was rounded [s]
 
 
 @dataclass(frozen=True)
@@ -129,14 +130,14 @@ def foot_motion(plan: WalkPlan, side: int, sole: Sole, t: np.ndarray) -> FootMot
     ankle, pitch, toes = np.zeros((n, 3)), np.zeros(n), np.zeros(n)
     stands, which, progress = np.zeros(n, bool), np.zeros(n, int), np.zeros(n)
     for i, s in enumerate(stances):
-        on = (t >= s.strike) & (t <= s.off)
+        on = (t >= s.strike - _SAME) & (t <= s.off + _SAME)
         phase = _phase_in(own[on], s, stride)
         turn = _stance_pitch(phase, s, stride)
         ankle[on], pitch[on] = _on_ground(s, turn, sole), turn
         toes[on], stands[on], which[on] = np.maximum(turn, 0.0), True, i
         progress[on] = np.clip(phase / stride.toe_off, 0.0, 1.0)
         if np.isfinite(s.off):
-            air = (t > s.off) & (t < stances[i + 1].strike)
+            air = (t > s.off + _SAME) & (t < stances[i + 1].strike - _SAME)
             pose = _in_air(s, stances[i + 1], stride, sole, t[air])
             ankle[air], pitch[air], toes[air], which[air], progress[air] = *pose, i, 1.0
     return FootMotion(ankle, pitch, toes, stands, which, progress)
