@@ -57,11 +57,12 @@ class Described(NamedTuple):
 
 def described(dataset: "xr.Dataset") -> Described:
     """An xarray dataset, taken apart."""
-    parts = [
+    variables, coordinates = (
         {str(name): (x.dims, x.values, x.attrs) for name, x in group.items()}
         for group in (dataset.data_vars, dataset.coords)
-    ]
-    return Described(*parts, {str(name): value for name, value in dataset.attrs.items()})
+    )
+    attributes = {str(name): value for name, value in dataset.attrs.items()}
+    return Described(variables, coordinates, attributes)
 
 
 def _axes(variable: tuple) -> tuple[str, ...]:

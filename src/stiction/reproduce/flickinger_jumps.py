@@ -49,7 +49,7 @@ class Jump(NamedTuple):
     def check_rise(self) -> Check:
         """It rises as far as the text says."""
         rise = RISES[self.name]
-        return Check.close("rise of the body [m]", self.outcome.rise, rise, 0.25 * rise)
+        return Check.close("rise of the body [m]", float(self.outcome.rise), rise, 0.25 * rise)
 
     def check_oscillation(self) -> Check:
         """Motor angles swing: their turns, of the joint that turns least often, femur or tibia."""
@@ -119,7 +119,7 @@ def figure_6_6(q: np.ndarray) -> list[Check]:
     line = q[:3] - np.asarray(foot)
     angle = np.degrees(np.arccos(line @ np.asarray(direction()) / np.linalg.norm(line)))
     words = "the line from the foot to the body is about along the jump [degrees off]"
-    return [_touches(q), *stated(Check.below(words, angle, 15.0))]
+    return [_touches(q), *stated(Check.below(words, float(angle), 15.0))]
 
 
 @item("Figure 6.7", of=partial(posture, "optimized"), draw=partial(_draw_posture, name="optimized"))
@@ -251,7 +251,7 @@ def figure_6_10(made: Jump) -> list[Check]:
     ahead = x[np.searchsorted(run.time, landed) - 1, 0] - x[0, 0]
     return stated(
         Check.less("moves towards -N1, until the body lands", ahead, 0.0, "m"),
-        Check.close("and hardly rises [m]", made.outcome.rise, RISES["guess"], 0.005),
+        Check.close("and hardly rises [m]", float(made.outcome.rise), RISES["guess"], 0.005),
     )
 
 

@@ -47,10 +47,10 @@ def _room(chart: Chart, width: float, height: float) -> dict[str, Any] | None:
     letters, since to measure a chart takes as long as to draw it. None for maps, whose keys lie
     below or beside them.
     """
-    if any(isinstance(panel, Map) for panel in chart.panels):
-        return None
     keys, rows = [""], [""]
     for panel in chart.panels:
+        if isinstance(panel, Map):
+            return None
         if isinstance(panel, Timeline):
             rows += panel.rows
             keys += [name for name, _ in panel.states.values()]
