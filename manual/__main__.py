@@ -3,7 +3,18 @@
 import sys
 from collections.abc import Callable
 
-from manual import DOCS, answers, api, bibliography, choose, commands, errors, fields, gallery
+from manual import (
+    DOCS,
+    answers,
+    api,
+    bibliography,
+    choose,
+    commands,
+    errors,
+    fields,
+    gallery,
+    numbers,
+)
 
 PAGES: dict[str, Callable[[], str]] = {
     "bibliography.md": bibliography.page,
@@ -15,6 +26,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "gallery.md": gallery.page,
     "choose.md": choose.page,
     "known-answers.md": answers.page,
+    "numbers.md": numbers.page,
     **api.pages(),
 }
 
