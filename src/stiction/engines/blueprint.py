@@ -174,8 +174,8 @@ class Blueprint:
         n, nq, nv = M.pairs.count, M.tree.nq, M.tree.nv
         self.numbers.give(
             f,
-            q=nq, v=nv, change=nv, booked=5, books=5, force=nv, implicit=nv, servo=nv, bias=rows,
-            slow=rows, pull=rows, after=rows, ahead_gap=n, ahead_velocity=n,
+            q=nq, v=nv, change=nv, unpressed=nv, booked=5, books=5, force=nv, implicit=nv, servo=nv,
+            bias=rows, slow=rows, pull=rows, after=rows, ahead_gap=n, ahead_velocity=n,
             ahead_acceleration=n, pressed=6 * n, residual=1,
         )  # fmt: skip
         self.wholes.give(f, k=1, collides=n, resting=1)
