@@ -48,7 +48,7 @@ def _row(law: str, asked: list[tuple[str, str, int]], rng: np.random.Generator) 
     failed = sum(f.failed + f.lost for f in found)
     print(
         f"| {law} | {sum(f.tried for f in found)} | {(gained > 1e-12).sum()} | {gained.max():.1e} |"
-        f" {max(worst[0], 0.0):.1e} | {max(worst[1], 0.0):.1e} |"
+        f" {max(worst[0], 0.0) + 0.0:.1e} | {max(worst[1], 0.0) + 0.0:.1e} |"
         + (f" ({failed} ended by name)" if failed else ""),
         flush=True,
     )
