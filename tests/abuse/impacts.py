@@ -107,7 +107,7 @@ def impacts(
     mu = rng.uniform(0, 1.5, (count, 1)) * (rng.random((count, 1)) > 0.1)
     e = np.clip(rng.uniform(-0.1, 1.1, (count, 1)), 0, 1)
     run = simulate(
-        mechanism, q, v, until=1e-9, contacts=contacts, samples=2, max_events=4, throw=False,
+        mechanism, q, v, until=1e-9, contacts=contacts, samples=2, max_events=30, throw=False,
         law=Hybrid(restitution=e, mu_static=mu, mu_dynamic=mu * rng.uniform(0.3, 1, (count, 1)),
                    rest_speed=0.0, impact=law, **given),
     )  # fmt: skip

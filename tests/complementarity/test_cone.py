@@ -195,3 +195,24 @@ def test_projection_is_the_nearest_point(v, mu):
     assert abs(rest @ p) <= tolerance
     assert mu * np.linalg.norm(rest[:2]) <= -rest[2] + tolerance
     assert mu * np.linalg.norm(dual[:2]) <= dual[2] + tolerance
+
+
+@pytest.mark.parametrize(
+    ("W", "u", "mu", "e"),
+    [
+        ([[4.083026434987271, 0.5167724268174169], [0.5167724268174169, 1.0866206458978562]],
+         [-0.5611745011702339, -0.8977735413233757], 0.01201433042669997, 0.23784974422966654),
+        ([[3.3704524359817585, 1.1413873105458903], [1.1413873105458903, 1.5495849538679398]],
+         [-0.2613343988805039, -0.3510529550071673], 0.07072599588226591, 0.3804489183648788),
+    ],
+)  # fmt: skip
+def test_little_friction_is_solved_to_the_same_slip_speed(W, u, mu, e):
+    """Ellipses that stick at the end of compression, or of expansion: only 1e-10 m/s was left,
+    but that counts where all velocities are small.
+    """
+    W, u, mu = jnp.array(W), jnp.array(u), jnp.array([mu])
+    first = solve_cone(W, u, mu)
+    b = W @ first.value + u
+    second = solve_cone(W, b, mu, preload=e * first.value[1:])
+    assert cone_residual(W, u, mu, first.value) < 1e-13
+    assert cone_residual(W, b, mu, second.value, e * first.value[1:]) < 1e-13

@@ -97,3 +97,25 @@ def test_pyramids_in_space_are_refused_by_name():
 
     with pytest.raises(InputError, match="pyramids"):
         jax.jacfwd(f)(jnp.asarray(1.0))
+
+
+def test_a_top_that_turns_far_in_a_step():
+    """Its forces are at the mean velocity of the step: in flight, when it lands, and on its tip."""
+    top = """<mujoco><worldbody><geom type="plane" size="9 9 1"/><body><freejoint/>
+<inertial pos="0 0 0" mass=".5" diaginertia="3e-4 4e-4 2e-4"/>
+<geom type="sphere" size=".01" pos="0 0 -.09"/></body></worldbody></mujoco>"""
+    mechanism = stiction.load(top)
+    contacts = find_contacts(mechanism)
+
+    def f(x):
+        run = simulate(
+            mechanism, jnp.array([0, 0, 0.1005, 1, 0.03, 0, 0.0]),
+            jnp.array([0, 0, -0.1, 2.0, 1.0, 200.0]) + jnp.concatenate([jnp.zeros(3), x]),
+            until=0.03, contacts=contacts, law=Stepping(dt=1e-3, mu_static=0.3, mu_dynamic=0.3),
+            solver=ROOM, samples=2, max_events=20,
+        )  # fmt: skip
+        return jnp.concatenate([run.q[-1], run.v[-1]])
+
+    x = jnp.zeros(3)
+    assert_allclose(jax.jvp(f, (x,), (x,))[0], f(x), atol=1e-9)
+    assert_allclose(jax.jacfwd(f)(x), differences(f, x, 1e-5), atol=1e-5, rtol=1e-5)

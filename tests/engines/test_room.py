@@ -1,5 +1,7 @@
 """What would take too much memory or time is refused with the number and the remedy."""
 
+import re
+import signal
 import time
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 import stiction
 from stiction import InputError
+from stiction._base import waiting
 from stiction.engines import room
 
 
@@ -26,6 +29,37 @@ def test_steps_without_end_are_refused_at_once():
     with pytest.raises(InputError, match=r"`solver.dt` must be at least 3e-08 s for a run of 3 s"):
         scene.run()
     assert time.monotonic() - begin < 10
+
+
+@pytest.mark.parametrize("law", ["hybrid", "stepping"])
+def test_ctrl_c_is_heard_in_the_middle_of_a_run(law):
+    """A run of hours ends at once, and the next one is as good as ever."""
+    shaken = {"contact.law": law, "ground.amplitude": [0.03, 0, 0], "ground.frequency": 3.0,
+              "contact.mu_static": 0.2, "contact.mu_dynamic": 0.2, "samples": 3}  # fmt: skip
+    scene = stiction.scene("box", shaken)
+    scene.run(until=0.5)
+    old = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    begin = time.monotonic()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1.0)
+        with pytest.raises(KeyboardInterrupt):
+            scene.run({"contact.max_events": 10**4, "solver.max_steps": 10**8}, until=5e4)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert time.monotonic() - begin < 10
+    assert scene.run(until=0.5).success
+
+
+def test_a_run_that_takes_long_says_how_long(monkeypatch, capsys):
+    monkeypatch.setattr(waiting, "LONG", 0.0)
+    monkeypatch.setattr(waiting.Pace, "told", False)
+    for _ in range(2):
+        stiction.scene("box", {"contact.law": "stepping"}).run()
+    (line,) = capsys.readouterr().err.splitlines()  # once in a process
+    assert re.fullmatch(
+        r"stiction: .* % of the run is done after 0 s: at this pace it takes .*", line
+    )
 
 
 def test_memory_is_estimated_before_the_run(monkeypatch):

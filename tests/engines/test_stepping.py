@@ -67,6 +67,51 @@ def test_what_is_left_of_a_pyramid_is_held_against_its_own_law(box):
     assert abs(turned - 0.2) > 1e-3  # pyramids drive what slides towards an edge
 
 
+TOP = """<mujoco><worldbody><geom type="plane" size="9 9 1"/><body><freejoint/>
+<inertial pos="0 0 0" mass=".5" diaginertia="{}"/><geom type="sphere" size=".01" pos="0 0 -.09"/>
+</body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("inertia", ["1e-4 1.5e-4 4e-4", "2e-4 2e-4 4e-4"])
+def test_what_turns_by_a_third_of_a_radian_in_a_step_neither_spins_up_nor_down(inertia):
+    """In flight: energy and angular momentum stay. With extrapolated gyroscopic forces the first
+    goes to infinity within 0.5 s, the second gains 1e-3 of its energy.
+    """
+    mechanism, contacts = load(TOP.format(inertia))
+    q = [0, 0, 3.0, 1, 0, 0, 0]
+    done = run(
+        (mechanism, contacts),
+        Stepping(dt=1e-3),
+        q,
+        [0, 0, 0, 5.0, 0, 300.0],
+        until=0.5,
+        samples=501,
+    )
+    energy = np.asarray(done.kinetic + done.potential)
+    assert np.ptp(energy[1:]) < 2e-5 * energy[0]
+    w = np.asarray(done.v)[:, 3:]
+    L = np.linalg.norm(w * np.array(inertia.split(), float), axis=1)
+    assert np.ptp(L[1:]) < 2e-5 * L[0]
+
+
+def test_a_top_of_300_rad_per_s_stands_and_gains_nothing():
+    """It precesses about the vertical, on its tip that sticks; steps are of second order."""
+    mechanism, contacts = load(TOP.format("4e-4 4e-4 2e-4"))
+    lean = 0.1
+    q = [0, 0, 0.01 + 0.09 * np.cos(lean), np.cos(lean / 2), np.sin(lean / 2), 0, 0]
+    start = {"q": q, "v": [0, 0, 0, 0, 0, 300.0], "until": 0.2, "samples": 201}
+    rub = {"mu_static": 0.5, "mu_dynamic": 0.5}
+    exact = run((mechanism, contacts), Hybrid(**rub), **start)
+    off = []
+    for dt in (1e-3, 5e-4):
+        done = run((mechanism, contacts), Stepping(dt=dt, **rub), **start)
+        energy = np.asarray(done.kinetic + done.potential)
+        assert np.all(energy <= energy[0] * (1 + 1e-9))
+        off.append(np.abs(done.q - exact.q)[:, :3].max())
+    assert off[0] < 2e-4
+    assert off[1] < 0.6 * off[0]
+
+
 def test_a_ball_bounces_when_it_should(sphere):
     """Dropped from 1 m with e = 0.9: impacts at t1 (1 + 2 e + 2 e² + …)."""
     law = Stepping(dt=1e-3, restitution=0.9)

@@ -1,4 +1,4 @@
-"""That people are told, once and on standard error, when a compilation keeps them waiting.
+"""That people are told, once and on standard error, what keeps them waiting: a compilation, a run.
 
 JAX is not imported here: kernels of the engines are compiled without it.
 """
@@ -6,9 +6,11 @@ JAX is not imported here: kernels of the engines are compiled without it.
 import contextlib
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 PATIENCE = 2.0  # a compilation that takes longer is told [s]
+LONG = 10.0  # after so long a run is told that will take longer still [s]
 
 
 class Announcer:
@@ -50,3 +52,26 @@ def announced() -> Iterator[None]:
         yield
     finally:
         ANNOUNCER.ends()
+
+
+class Pace:
+    """How fast a run comes along. Of the first that takes long, people are told how long."""
+
+    told = False
+
+    def __init__(self) -> None:
+        self.begun = time.monotonic()
+
+    def reached(self, part: float) -> None:
+        """So much of it is done."""
+        spent = time.monotonic() - self.begun
+        if Pace.told or spent < LONG or part <= 0 or spent / part < 2 * spent:
+            return
+        Pace.told = True
+        minutes = spent / part / 60
+        whole = f"{minutes:.3g} min" if minutes < 120 else f"{minutes / 60:.3g} h"
+        print(
+            f"stiction: {100 * part:.2g} % of the run is done after {spent:.0f} s: at this pace it"
+            f" takes {whole}; Ctrl-C ends it",
+            file=sys.stderr,
+        )

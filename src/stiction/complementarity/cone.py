@@ -37,6 +37,8 @@ PYRAMID = (-1, 0, 0, 0)
 BRISK, CAREFUL, CONVEX = (1, 1e-3, 0.99, 40), (1, 0.1, 0.9, 60), (0, 0.02, 0.95, 40)
 STARTS = (PYRAMID, PYRAMID, PYRAMID, BRISK, CAREFUL, CONVEX, *(PYRAMID, CONVEX) * 8)
 ADMM_STEPS = 2000
+# Less friction than this does not make Newton's method look for more digits.
+LEAST_FRICTION = 1e-3
 # Singular values below this share of the largest belong to redundant contacts.
 RANK_TOLERANCE = 1e-10
 
@@ -149,8 +151,10 @@ def _solve(
 
     if method == "newton":
         most = jnp.asarray(NEWTON_STEPS if max_iterations is None else max_iterations, jnp.int32)
-        # A tenth: the residual is measured again in the original units.
-        x, iterations = _from_many_starts(unit, x, bound / 10, most)
+        # The residual is measured again in the original units, in which slip is larger by 1/μ.
+        least = jnp.min(jnp.where(frozen[2] > LEAST_FRICTION, frozen[2], 1.0), initial=1.0)
+        target = jnp.maximum(least * bound / 10, jnp.minimum(bound / 10, 4 * b.shape[0] * eps))
+        x, iterations = _from_many_starts(unit, x, target, most)
         stop = SOLVE_RESULTS.stalled
     else:
         most = fixed or (ADMM_STEPS if max_iterations is None else max_iterations)

@@ -6,12 +6,14 @@ start and the time. Nothing here needs JAX.
 """
 
 import ctypes
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import warp as wp
 
+from stiction._base.waiting import Pace
 from stiction.engines.core import part
 from stiction.engines.device_arrays import Arrays
 from stiction.engines.kernels import core_kernel
@@ -24,6 +26,7 @@ IMPACTS = (
 ENERGY_METHODS = ("off", "scale", "constrain")
 _PARTS = ("reals", "contacts", "coordinates", "layout", "mujoco_layout")
 _EVER = 1e30  # stands for infinity: longer than any run
+_BREATH = 0.2  # about as long a launch lasts at most on a processor: Ctrl-C is heard after it [s]
 
 
 class Slots:
@@ -171,8 +174,8 @@ class Blueprint:
         n, nq, nv = M.pairs.count, M.tree.nq, M.tree.nv
         self.numbers.give(
             f,
-            q=nq, v=nv, change=nv, booked=5, books=5, force=nv, implicit=nv, servo=nv, bias=rows,
-            slow=rows, pull=rows, after=rows, ahead_gap=n, ahead_velocity=n,
+            q=nq, v=nv, change=nv, unpressed=nv, booked=5, books=5, force=nv, implicit=nv, servo=nv,
+            bias=rows, slow=rows, pull=rows, after=rows, ahead_gap=n, ahead_velocity=n,
             ahead_acceleration=n, pressed=6 * n, residual=1,
         )  # fmt: skip
         self.wholes.give(f, k=1, collides=n, resting=1)
@@ -276,18 +279,46 @@ class Run:
 
     def go(self, kernel: Any, passes: int = 2**31 - 1) -> None:
         """So many passes, or steps, of every world that has not ended."""
-        self.prepare(kernel, passes)()
+        if self.design.device != "cpu" or passes == 1:
+            self.prepare(kernel, passes)()
+            return
+        launch, pace = self._launch(kernel, 1), Pace()
+        z, running = self.design.machine.z, int(self.design.core.layout.RUNNING)
+        some = 1
+        while passes > 0:
+            launch.set_param_at_index(3, some)
+            begun = time.monotonic()
+            launch.launch()
+            spent = time.monotonic() - begun
+            if not np.any(self.wholes(z.status) == running):
+                break
+            pace.reached(self._part_done())
+            passes -= some
+            if spent < _BREATH / 8:
+                some *= 4
+            elif spent > _BREATH:
+                some = max(some // 2, 1)
+            some = min(some, passes)
+
+    def _part_done(self) -> float:
+        """How far all worlds are together, of 1."""
+        M, o = self.design.machine, self.options
+        if o.last > 0:  # fixed steps
+            return float(self.wholes(M.fixed.k).mean()) / o.last
+        return float(np.mean(self.numbers(M.z.t)[:, 0] / self.until))
 
     def prepare(self, kernel: Any, passes: int) -> Callable[[], None]:
         """A function that makes so many passes, to be called again and again."""
-        launch: Any = wp.launch(
+        return self._launch(kernel, passes).launch
+
+    def _launch(self, kernel: Any, passes: int) -> Any:
+        return wp.launch(
             kernel,
             dim=self.batch,
             inputs=[self.hand_over(), self.x, self.k, passes],
             device=self.design.device,
             record_cmd=True,
         )
-        return launch.launch
 
 
 _made: dict[Any, Any] = {}

@@ -36,6 +36,7 @@ from stiction.mechanism import (
     body_inertias,
     kinetic_energy,
     link_kinematics,
+    link_velocities,
     lower_mass_matrix,
     normalize,
     potential_energy,
@@ -48,6 +49,10 @@ _PRESSED = Tolerance(1e-9, 1e-4)  # part of the largest impulse that counts as o
 _INSIDE = 1e-6  # friction smaller than μ p_n by this share sticks
 _SOON = 4.0  # steps ahead within which a contact takes part
 _HASTE = 50.0  # faster than forces of one step make anything [m/s]
+_LITTLE, _TURNS = (
+    0.02,
+    12,
+)  # how far links turn in a step at most without iteration [rad]; its turns
 
 
 class Steps(eqx.Module):
@@ -56,6 +61,7 @@ class Steps(eqx.Module):
     q: Float[Array, "nq"]  # at t_k
     v: Float[Array, "nv"]  # half a step before; at the start: then
     change: Float[Array, "nv"]  # of v in the last step, 0 after an impact
+    unpressed: Float[Array, "nv"]  # of it what is not by contact
     ledger: Float[Array, "5"]  # until v [J]
     force: Float[Array, "n dim"]  # of contact, without impacts [N]
     modes: Int[Array, "n"]
@@ -70,6 +76,7 @@ class StepEquations(eqx.Module):
 
     L: Float[Array, "nv nv"]  # of M and what is implicit
     Y: Float[Array, "nv m"]  # L⁻¹ Jᵀ
+    now: Float[Array, "nv"]  # v for which forces are
     half: Float[Array, "nv"]  # L⁻¹ (kick F)
     force: Float[Array, "nv"]  # F
     drive: Float[Array, "nv"]  # of it the actuators'
@@ -143,8 +150,8 @@ def _start(given: Given) -> Steps:
     modes = jnp.where(still & (gap <= TOUCH.of(q)), STICK, OPEN)
     none = jnp.zeros_like(u)
     return Steps(
-        q, v, jnp.zeros_like(v), jnp.zeros(len(LEDGER), dtype), none, modes, gap, u[:, -1],
-        none[:, 0], given.control.memory(),
+        q, v, jnp.zeros_like(v), jnp.zeros_like(v), jnp.zeros(len(LEDGER), dtype), none, modes, gap,
+        u[:, -1], none[:, 0], given.control.memory(),
     )  # fmt: skip
 
 
@@ -163,7 +170,8 @@ def _step(
     # Commands that the core knows are those of the instant, others those of the step's beginning.
     told = (t + tau, q) if _is_known(given.control) else (t, s.q)
     command = given.control.command(*told, v_now, s.modes, memory).astype(dtype)
-    d, active = _equations(given, s, t + tau, q, v_now, command, h, kick, collides)
+    d, active, fast = _equations(given, s, t + tau, q, v_now, command, h, kick, tau, collides)
+    v_now = d.now
     pull = (d.Y.T @ d.half).reshape(p.shape)
     a = pull[:, -1] / kick + d.bias[:, -1]
     low = _lower_bounds(law, d, collides, a, h, since, tau)
@@ -196,6 +204,7 @@ def _step(
         q=add_velocity(m, q, (h - tau) * (s.v + change)),
         v=s.v + change,
         change=smooth * change,
+        unpressed=smooth * jnp.where(fast, solve_upper(d.L, d.half), change),
         ledger=(s.ledger + booked).at[-1].add(removed),
         force=shown["force"],
         modes=modes,
@@ -243,47 +252,58 @@ def _collisions(
     return due, jnp.where(jnp.any(due), first, 0.0)
 
 
-def _equations(given: Given, s: Steps, t, q, v_now, command, h, kick, collides) -> tuple:
-    """The equations of a step, and which contacts take part."""
+def _equations(given: Given, s: Steps, t, q, v_now, command, h, kick, tau, collides) -> tuple:
+    """The equations of a step, which contacts take part, and whether links turn far in it."""
     m, c = given.mechanism, given.contacts
     state = link_kinematics(m, q)
     inertias = body_inertias(m, state)
-    stiffness, damping = _servo(m, q, v_now, command)
-    servo = kick / 2 * (damping + h / 2 * stiffness)
+    M = lower_mass_matrix(m, state, inertias)
     (joints, _), at_v = scalar_entries(m.tree)
     springs = jnp.zeros_like(s.v).at[at_v].set(m.joints.stiffness[joints])
-    implicit = servo + kick / 2 * (m.joints.damping + h / 2 * springs)
-    L = cholesky(lower_mass_matrix(m, state, inertias) + jnp.diag(implicit))
-    drive = actuator_force(m, q, v_now, command) + damping * (v_now - s.v)
-    force = drive - m.joints.damping * s.v + spring_force(m, q)
-    force = force - bias_force_at(m, state, inertias, v_now)
+
+    def smooth(v: Array) -> dict[str, Array]:
+        stiffness, damping = _servo(m, q, v, command)
+        servo = kick / 2 * (damping + h / 2 * stiffness)
+        implicit = servo + kick / 2 * (m.joints.damping + h / 2 * springs)
+        L = cholesky(M + jnp.diag(implicit))
+        drive = actuator_force(m, q, v, command) + damping * (v - s.v)
+        force = drive - m.joints.damping * s.v + spring_force(m, q)
+        force = force - bias_force_at(m, state, inertias, v)
+        half = solve_lower(L, kick * force)
+        return dict(now=v, L=L, servo=servo, implicit=implicit, drive=drive, force=force, half=half)
+
+    def mean(_: Array, x: dict[str, Array]) -> dict[str, Array]:
+        change = solve_upper(x["L"], x["half"]) + s.change - s.unpressed
+        return smooth(s.v + change / 2)
+
+    # What turns far in a step has its forces at the mean velocity of it (`core.gyration`).
+    turns = jnp.max(jnp.sum(link_velocities(m.tree, state, v_now)[:, :3] ** 2, axis=1))
+    fast = (turns * h * h >= _LITTLE**2) & (tau == 0)
+    made = smooth(v_now)
+    made = jax.lax.cond(fast, lambda x: jax.lax.fori_loop(0, _TURNS, mean, x), lambda x: x, made)
+    v_now = made["now"]
 
     here = contact_kinematics(m, c, state, v_now, t)
     J = here.jacobian.reshape(c.count * c.dim, m.nv)
     u = here.velocity
     reach = _SOON * h * (jnp.abs(u[:, -1]) + _SOON * h * jnp.abs(s.pull)) + TOUCH.of(q)
-    Y, half = solve_lower(L, J.T), solve_lower(L, kick * force)
-    driven = u[:, -1] + (Y.T @ half).reshape(u.shape)[:, -1]
+    Y = solve_lower(made["L"], J.T)
+    driven = u[:, -1] + (Y.T @ made["half"]).reshape(u.shape)[:, -1]
     soon = (here.gap <= _HASTE * h) & (here.gap <= _SOON * h * jnp.abs(driven))
     active = (here.gap <= reach) | soon | (s.modes != OPEN) | collides
     # How tangents turn is known where contact lasts; not what v will be where something lands.
     lands = jnp.any(active & ((s.modes == OPEN) | collides))
     bias = here.bias.at[:, :-1].multiply(jnp.where(lands, 0.0, 1.0))
     d = StepEquations(
-        L=L,
+        **made,
         Y=Y,
-        half=half,
-        force=force,
-        drive=drive,
-        implicit=implicit,
-        servo=servo,
         gap=here.gap,
         closing=u[:, -1],
         velocity=u + (J @ (s.v - v_now)).reshape(u.shape),
         bias=bias,
         support=here.support_velocity,
     )
-    return d, active
+    return d, active, fast
 
 
 def _servo(m: Mechanism, q: Array, v: Array, command: Array) -> tuple[Array, Array]:

@@ -340,6 +340,7 @@ class FixedSteps:
     q: int  # at t_k
     v: int  # half a step before
     change: int  # of v in the last step
+    unpressed: int  # of it what is not by contact
     booked: int  # in the last step
     books: int
     force: int  # τ - c

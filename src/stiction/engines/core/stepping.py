@@ -7,8 +7,9 @@ $$ M(q_k) (v_{k+1/2} - v_{k-1/2}) = h F(q_k, v_k) + J(q_k)^T p_k , \qquad
 
 F holds gravity, Coriolis forces, springs, actuators and dampers. Where nothing touches this is
 Verlet's method, of second order; where contacts are kept, their gaps are held at every t_k, as
-SHAKE holds the bonds of molecules [Ryckaert1977]. v_k in F is extrapolated; joint damping takes the
-mean of both velocities, which is stable for any step. In the step of an impact the motion goes on
+SHAKE holds the bonds of molecules [Ryckaert1977]. v_k in F is extrapolated (where links turn far in
+a step it is the mean of both velocities: see `gyration`); joint damping takes that mean, which is
+stable for any step. In the step of an impact the motion goes on
 as it was until the instant τ of the first one, and everything is evaluated there.
 
 Over a step a contact moves by h û, with û its velocity in the middle of the step,
@@ -31,6 +32,7 @@ import warp as wp
 
 from .collide import REST, TOUCH
 from .contacts import contact_velocity, place_contact
+from .gyration import turn_fast
 from .joints import next_phase, phase_end
 from .layout import (
     ACTUATOR_WORK,
@@ -225,6 +227,9 @@ def take_step(m: Machines, s: World):
     if is_outer(m) and tau > ZERO:
         ask(m, s, t + tau)
     step_forces(m, s, t + tau, kick, h)
+    fast = bool(False)
+    if tau == ZERO:
+        fast = turn_fast(m, s, t, kick, h)
     if is_outer(m):
         hold_over_step(m, s, h, tau)
     if not give_rows(m, s, t + tau, h):
@@ -275,6 +280,10 @@ def take_step(m: Machines, s: World):
         put(s, m[0].fixed.v + d, v)
         put(s, m[0].z.shift + d, (h - tau) * v)
         put(s, m[0].fixed.change + d, smooth * get(s, m[0].fixed.change + d))
+        if fast:
+            put(s, m[0].fixed.unpressed + d, smooth * get(s, m[0].fixed.unpressed + d))
+        else:
+            put(s, m[0].fixed.unpressed + d, get(s, m[0].fixed.change + d))
     copy(s, m[0].fixed.q, m[0].z.end, nq)
     displace(m, s, m[0].fixed.q, m[0].z.shift)
     put_int(s, m[0].fixed.k, k + 1)
