@@ -233,8 +233,8 @@ def lever(m: Machines, s: World, i: int, j: int, here: Place, link: int):
     direction = row(here.frame, axis_of_row(m, i, j))
     if link == m[0].pairs.second[i]:
         direction = -direction
-    factor = twist_of_row(m, i, j)
-    if factor != ZERO:
+    if turns(m, i, j):
+        factor = twist_of_row(m, i, j)
         return vec6(
             factor * direction[0], factor * direction[1], factor * direction[2], ZERO, ZERO, ZERO
         )
