@@ -14,7 +14,8 @@ friction. Modes are settled anew after it.
 
 import warp as wp
 
-from .cone import FREE_TO, solve_cone
+from .collide import JAM
+from .cone import solve_cone
 from .contacts import NOTHING
 from .layout import (
     ACTUATOR_WORK,
@@ -34,10 +35,14 @@ from .layout import (
     Machines,
 )
 from .log import LEAP, note, note_before, note_impulse
-from .outer import peek
+from .material import spin
+from .near import fastest
+from .outer import has_shapes, peek
 from .reals import (
     HALF,
+    INFINITY,
     ONE,
+    TINY,
     TWO,
     ZERO,
     World,
@@ -55,13 +60,16 @@ from .reals import (
 )
 from .rows import activate, build_rows, first_row, law, n_active, n_rows, pair_of, push
 from .sampling import leg_end, sample_time
+from .sliding import FREE_TO
 from .step import displace, kinetic, potential
 from .tree import second_half
 
 # So many changes of modes within so short a time are a crowd [s], beyond two for each contact.
 _WINDOW, _CROWD = tolerance(1e-5, 1e-4), wp.constant(40)
-_IDLE = wp.constant(20)  # as many as an event counts that changes nothing: it will come again
+# As many as an event counts that changes nothing, or stops a jam: it will come again.
+_IDLE = wp.constant(20)
 _SHORTEST, _LONGEST = tolerance(2e-5, 1e-4), tolerance(1e-3, 1e-3)  # leaps [s]
+_BENT = tolerance(1e-7, 1e-6)  # by which a leap may lead aside of the way [m]
 
 
 @wp.func
@@ -72,14 +80,28 @@ def is_crowded(m: Machines, s: World):
         put(s, m[0].z.crowd_since, t)
         put_int(s, m[0].z.crowd, 0)
     target = get_int(s, m[0].z.target)
+    jams = get_int(s, m[0].z.after_impact) == JAM
     weight = int(1)
-    if target >= 0 and target < 2 * m[0].pairs.count:
+    if jams or (target >= 0 and target < 2 * m[0].pairs.count):
         weight = int(_IDLE)
     for i in range(m[0].pairs.count):
-        if get_int(s, m[0].c.mode + i) != get_int(s, m[0].c.mode_before + i):
+        if not jams and get_int(s, m[0].c.mode + i) != get_int(s, m[0].c.mode_before + i):
             weight = 1
     put_int(s, m[0].z.crowd, get_int(s, m[0].z.crowd) + weight)
     return get_int(s, m[0].z.crowd) > _CROWD + 2 * n_active(m, s)
+
+
+@wp.func
+def until_it_bends(m: Machines, s: World):
+    """How long bodies go nearly straight on, as a leap takes them: spin bends the way of what is
+    on them by ½ ω v h².
+    """
+    if not has_shapes(m):
+        return INFINITY
+    most = real(0.0)
+    for body in range(1, m[0].tree.n_links):
+        most = wp.max(most, wp.length(spin(m, s, body)))
+    return wp.sqrt(TWO * _BENT / wp.max(most * fastest(m, s), TINY))
 
 
 @wp.func
@@ -89,7 +111,7 @@ def length_of_leap(m: Machines, s: World):
     h = TWO * get(s, m[0].z.leap)
     if t - get(s, m[0].z.leaped_to) > real(10.0) * h:
         h = _SHORTEST
-    h = wp.clamp(h, _SHORTEST, _LONGEST)
+    h = wp.min(wp.clamp(h, _SHORTEST, _LONGEST), until_it_bends(m, s))
     put(s, m[0].z.leap, h)
     left = wp.min(leg_end(m, s), sample_time(m, s)) - t
     if left > ZERO:
