@@ -8,16 +8,16 @@ $$ g = \max_{|n| = 1} \; n \cdot d - \sqrt{n \cdot B_1 n} - \sqrt{n \cdot B_2 n}
 
 over normals n from the second to the first, square to the line if there is one. There
 $r = d - B_1 n / |n|_{B_1} - B_2 n / |n|_{B_2}$, between the nearest points, is along n (and line).
-Newton's method on the sphere finds it, upwards from where it was found last.
+Newton's method on the sphere finds it, from where it was found last.
 """
 
 import warp as wp
 
 from .layout import Machines
 from .material import world_point
-from .reals import EPSILON, HALF, INFINITY, ONE, ZERO, World, get_quat, quat, real, tolerance, vec3
+from .reals import HALF, INFINITY, ONE, ZERO, World, get_quat, quat, real, tolerance, vec3
 
-_NEWTON, _HALVINGS = wp.constant(40), wp.constant(8)
+_NEWTON = wp.constant(40)
 _ASIDE = tolerance(1e-7, 1e-4)  # by which r may be aside of a normal that was found [m]
 _FOUND = tolerance(1e-9, 1e-4)  # turn of the normal that was the last: the next is its square
 
@@ -154,51 +154,23 @@ def curved_gap(c: Curved, n: vec3):
 
 
 @wp.func
-def towards_greatest(c: Curved, n: vec3):
-    """The turn of the normal by Newton's method, if that leads upwards, else along the gradient."""
-    r = between(c, n)
-    turn = turn_normal(c, n, r)
-    size = wp.length(turn)
-    if not (size < INFINITY) or wp.dot(turn, r) <= ZERO:
-        turn = r - n * wp.dot(n, r) - c.line * wp.dot(c.line, r)
-        size = wp.length(turn)
-        if size > ZERO:
-            return turn * (HALF / size)
-    if size > HALF:
-        turn = turn * (HALF / size)
-    return turn
-
-
-@wp.func(inline=False)
 def find_normal(m: Machines, s: World, i: int, c: Curved):
-    """The normal of pair i, from where it was found last.
-
-    Between shapes that are apart there is one greatest gap, and ascent leads there from anywhere:
-    a step that is tried again begins with the normal of its end. Shapes inside of each other stay
-    at the place that they have.
-    """
+    """The normal of pair i, from where it was found last."""
     second = get_quat(s, m[0].at.rotation + 4 * m[0].pairs.second[i])
     n = wp.quat_rotate(second, m[0].pairs.normal[i])
     n = wp.normalize(n - c.line * wp.dot(c.line, n))
     before = n
-    gap = wp.dot(n, between(c, n))
     for _ in range(_NEWTON):
-        turn = towards_greatest(c, n)
+        turn = turn_normal(c, n, between(c, n))
         size = wp.length(turn)
-        part = real(1.0)
-        trial = wp.normalize(n + turn)
-        now = wp.dot(trial, between(c, trial))
-        for _h in range(_HALVINGS):
-            if now >= gap - EPSILON * (wp.abs(gap) + wp.length(c.apart)):
-                break
-            part = HALF * part
-            trial = wp.normalize(n + turn * part)
-            now = wp.dot(trial, between(c, trial))
-        n = trial
-        gap = now
-        if part * size < _FOUND:
+        if not (size < INFINITY):  # nothing is to be found
+            return n
+        if size > HALF:  # far from it
+            turn = turn * (HALF / size)
+        n = wp.normalize(n + turn)
+        if size < _FOUND:
             break
-    if gap <= ZERO and wp.dot(n, before) < HALF:  # it is that of another place
+    if wp.dot(n, before) < HALF:  # it is that of another place
         return before
     m[0].pairs.normal[i] = wp.quat_rotate_inv(second, n)
     return n

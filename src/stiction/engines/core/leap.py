@@ -35,14 +35,10 @@ from .layout import (
     Machines,
 )
 from .log import LEAP, note, note_before, note_impulse
-from .material import spin
-from .near import fastest
-from .outer import has_shapes, peek
+from .outer import peek
 from .reals import (
     HALF,
-    INFINITY,
     ONE,
-    TINY,
     TWO,
     ZERO,
     World,
@@ -69,7 +65,6 @@ _WINDOW, _CROWD = tolerance(1e-5, 1e-4), wp.constant(40)
 # As many as an event counts that changes nothing, or stops a jam: it will come again.
 _IDLE = wp.constant(20)
 _SHORTEST, _LONGEST = tolerance(2e-5, 1e-4), tolerance(1e-3, 1e-3)  # leaps [s]
-_BENT = tolerance(1e-7, 1e-6)  # by which a leap may lead aside of the way [m]
 
 
 @wp.func
@@ -92,26 +87,13 @@ def is_crowded(m: Machines, s: World):
 
 
 @wp.func
-def until_it_bends(m: Machines, s: World):
-    """How long bodies go nearly straight on, as a leap takes them: spin bends the way of what is
-    on them by ½ ω v h².
-    """
-    if not has_shapes(m):
-        return INFINITY
-    most = real(0.0)
-    for body in range(1, m[0].tree.n_links):
-        most = wp.max(most, wp.length(spin(m, s, body)))
-    return wp.sqrt(TWO * _BENT / wp.max(most * fastest(m, s), TINY))
-
-
-@wp.func
 def length_of_leap(m: Machines, s: World):
     """Twice as long as the last one if that did not bring it far."""
     t = get(s, m[0].z.t)
     h = TWO * get(s, m[0].z.leap)
     if t - get(s, m[0].z.leaped_to) > real(10.0) * h:
         h = _SHORTEST
-    h = wp.min(wp.clamp(h, _SHORTEST, _LONGEST), until_it_bends(m, s))
+    h = wp.clamp(h, _SHORTEST, _LONGEST)
     put(s, m[0].z.leap, h)
     left = wp.min(leg_end(m, s), sample_time(m, s)) - t
     if left > ZERO:
