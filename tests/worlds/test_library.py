@@ -40,10 +40,12 @@ def test_the_stack_stands():
 
 def test_dominoes_fall_one_after_the_other():
     """Each is struck by the one before, and they stay in their plane."""
-    run = stiction.scene("dominoes").run(until=0.34, samples=86)
+    run = stiction.scene("dominoes").run(samples=251)
     check(run)
+    assert int(run.n_events) < 1000
+    assert not any(e.kind == "jam" for e in run.events())  # there is a way to slide on
     tilt = 2 * np.arctan2(run.q[:, 5::7], run.q[:, 3::7])
-    begins = [run.time[np.argmax(tilt[:, i] > 1e-3)] for i in range(3)]
+    begins = [run.time[np.argmax(tilt[:, i] > 1e-3)] for i in range(8)]
     assert np.all(np.diff(begins) > 0)
-    assert np.all(np.diff(tilt[-1, :4]) < 0)
+    assert np.all(tilt[-1] > np.radians(60))
     np.testing.assert_allclose(run.q[:, 1::7], 0, atol=1e-6)

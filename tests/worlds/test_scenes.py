@@ -129,21 +129,6 @@ def test_restitution_may_differ_by_geom():
     np.testing.assert_allclose(first["clay on floor"].velocity_after[-1], 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["double-pendulum", "bicycle", "box", "sphere", "rod"])
-def test_both_evaluators_agree(name):
-    """The engine's own dynamics and MuJoCo's, on the same contacts: ten events, then the state."""
-    scene = stiction.scene(name)
-    own = scene.run(until=1.5)
-    points = world_contacts(scene.mechanism, points=scene.contacts, touches="nothing")
-    options = {"until": 1.5, "law": scene.law, "control": scene.control, "solver": scene.solver}
-    other = stiction.simulate(scene.mechanism, scene.q, scene.v, contacts=points, **options)
-    count = min(int(own.n_events), int(other.n_events), 10)
-    assert count > 0
-    np.testing.assert_allclose(other.log.time[:count], own.log.time[:count], atol=1e-7)
-    np.testing.assert_allclose(other.log.q[count - 1], own.log.q[count - 1], atol=1e-6)
-    np.testing.assert_allclose(other.log.v_after[count - 1], own.log.v_after[count - 1], atol=1e-6)
-
-
 def test_contacts_that_are_found_agree_with_those_that_are_given():
     scene = stiction.scene("box")
     own = scene.run(until=1.0)

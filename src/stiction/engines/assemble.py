@@ -64,7 +64,7 @@ def _design(same: _Same, guards, stages, soft, unknowns, single, device) -> Blue
         M.act.guards, M.push = 1, push_of(a, lay.PushArrays(), mechanism, contacts, push, links)
     M.pairs = pairs_of(a, lay.Pairs(), rows)
     if contacts is not None:
-        ground_of(a, M.pairs, contacts.planes, contacts.field)
+        ground_of(a, M.pairs, [contacts.planes], contacts.field)
     kinds, at = mechanism.tree.joint_types, mechanism.tree.q_address
     turns = [
         at[j] + (3 if kind == FREE else 0) for j, kind in enumerate(kinds) if kind in (FREE, BALL)

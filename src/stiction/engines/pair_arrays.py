@@ -3,6 +3,7 @@
 Nothing here needs JAX unless contacts are given.
 """
 
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -95,15 +96,20 @@ def _is_same(one: dict, other: dict) -> bool:
     return all(np.array_equal(one[name], other[name]) for name in BLANK if name != "motion")
 
 
-def ground_of(a: Arrays, P: Any, planes: Any, field: Any) -> None:
-    """How planes move, and a height field, if there is one."""
-    planes, reals = _known(planes), a.reals
-    motion, frame = planes.motion, planes.rotation
-    P.velocity = a.vec(motion.velocity, reals.vec3)
-    P.amplitude = a.vec(motion.amplitude, reals.vec3)
-    P.swing = a.vec(np.stack([motion.frequency, motion.phase], 1), reals.vec2)
-    b = motion.belt
-    P.belt = a.vec(frame[:, :, 0] * b[:, :1] + frame[:, :, 1] * b[:, 1:], reals.vec3)
+def ground_of(a: Arrays, P: Any, grounds: Sequence[Any], field: Any) -> None:
+    """How planes move, one list of them after the other; and a height field, if there is one."""
+    reals, known = a.reals, [_known(planes) for planes in grounds]
+
+    def column(of: Callable[[Any], Any]) -> np.ndarray:
+        return np.concatenate([np.asarray(of(planes), float) for planes in known])
+
+    P.velocity = a.vec(column(lambda g: g.motion.velocity), reals.vec3)
+    P.amplitude = a.vec(column(lambda g: g.motion.amplitude), reals.vec3)
+    swing = [column(lambda g: g.motion.frequency), column(lambda g: g.motion.phase)]
+    P.swing = a.vec(np.stack(swing, 1), reals.vec2)
+    along, across = (column(lambda g, i=i: g.rotation[:, :, i]) for i in range(2))
+    belt = column(lambda g: g.motion.belt)
+    P.belt = a.vec(along * belt[:, :1] + across * belt[:, 1:], reals.vec3)
     if field is not None:
         P.field = a.real(field.coefficients)
         P.middle = reals.vec3(*np.asarray(field.position, float).tolist())

@@ -10,7 +10,8 @@ matrix may be singular.
 Sweeps of projected Gauss-Seidel find who does what; Newton's method on the equations of
 [AlartCurnier1991] makes it exact, with least steps where contacts are redundant. Where Newton does
 not get nearer, it starts from a convex problem with the slip speeds of the last one
-(`cone_interior`); where a direction of friction is given there is none, and sweeps go on.
+(`cone_interior`); where directions of friction are given there is none, and it starts from
+where pivoting leads (`sliding`).
 
 Fixed steps on GPUs and in single precision go by sweeps alone (`sweep_along`): worlds would wait
 for the longest search among them. How redundant contacts share a load then depends on their order.
@@ -41,9 +42,7 @@ from .reals import (
     tolerance,
 )
 from .rows import first_row, n_active, n_rows, pair_of, times_W
-
-# What a contact does, if it is known.
-FREE_TO, SLIDING, APART = wp.constant(0), wp.constant(1), wp.constant(2)
+from .sliding import APART, SLIDING, pivot_slides
 
 _SOLVED = tolerance(1e-12, 1e-5)  # residual, part of the largest impulse
 _ENOUGH = tolerance(1e-7, 1e-4)  # with which one is content where it does not get smaller
@@ -53,6 +52,7 @@ _SWEPT = tolerance(1e-10, 2e-6)  # change of velocities, part of the largest, wi
 _NEAR = tolerance(1e-9, 1e-5)  # residual, part of the largest impulse, of one who is not patient
 _NEWTON = wp.constant(12)
 _PATHS = wp.constant(10)  # convex problems that are solved
+_PIVOTS = wp.constant(2)  # the round that pivots, where some slide
 # After so many rounds that got no nearer, what is as near as this is left as it is.
 _IDLE, _CLOSE = wp.constant(5), tolerance(1e-7, 1e-4)
 _LARGEST = tolerance(1e5, 1e4)  # impulse that is believed, over what stops the fastest contact
@@ -355,10 +355,13 @@ def solve_cone(m: Machines, s: World, b: int, x: int, patient: bool):
         paths = _PATHS
         fill(s, slot(m, SLIP_SPEEDS), n_active(m, s), ZERO)
     for round in range(_ROUNDS):
+        pivots = bool(False)
+        if round == _PIVOTS and paths == 0:
+            pivots = pivot_slides(m, s, b, x)
         if round > 1 and paths > 0:
             solve_convex(m, s, b, x)
             paths -= 1
-        else:
+        elif not pivots:
             sweep_along(m, s, n, b, x, sweeps, _SWEPT * fastest)
             sweeps = wp.min(2 * sweeps + _SWEEPS, _MOST_SWEEPS)
         size = believed_size(m, s, n, b, x)

@@ -276,7 +276,8 @@ def narrow(m: Machines, s: World):
     slope = rate_of(m, s, target, chord)
     put(s, m[0].z.slope, slope)
     passes = get_int(s, m[0].z.passes)
-    close = wp.abs(value) <= _LANDED * high * wp.max(-slope, ZERO)
+    # One that is zero and does not fall (of what is inside and comes out) has no event there.
+    close = slope < ZERO and wp.abs(value) <= _LANDED * high * -slope
     tight = high - low <= TWO * EPSILON * (ONE + wp.abs(get(s, m[0].z.t)))
     if close or tight or passes >= _MAX_SEARCH:
         return 2

@@ -14,7 +14,8 @@ friction. Modes are settled anew after it.
 
 import warp as wp
 
-from .cone import FREE_TO, solve_cone
+from .collide import JAM
+from .cone import solve_cone
 from .contacts import NOTHING
 from .layout import (
     ACTUATOR_WORK,
@@ -55,12 +56,14 @@ from .reals import (
 )
 from .rows import activate, build_rows, first_row, law, n_active, n_rows, pair_of, push
 from .sampling import leg_end, sample_time
+from .sliding import FREE_TO
 from .step import displace, kinetic, potential
 from .tree import second_half
 
 # So many changes of modes within so short a time are a crowd [s], beyond two for each contact.
 _WINDOW, _CROWD = tolerance(1e-5, 1e-4), wp.constant(40)
-_IDLE = wp.constant(20)  # as many as an event counts that changes nothing: it will come again
+# As many as an event counts that changes nothing, or stops a jam: it will come again.
+_IDLE = wp.constant(20)
 _SHORTEST, _LONGEST = tolerance(2e-5, 1e-4), tolerance(1e-3, 1e-3)  # leaps [s]
 
 
@@ -72,11 +75,12 @@ def is_crowded(m: Machines, s: World):
         put(s, m[0].z.crowd_since, t)
         put_int(s, m[0].z.crowd, 0)
     target = get_int(s, m[0].z.target)
+    jams = get_int(s, m[0].z.after_impact) == JAM
     weight = int(1)
-    if target >= 0 and target < 2 * m[0].pairs.count:
+    if jams or (target >= 0 and target < 2 * m[0].pairs.count):
         weight = int(_IDLE)
     for i in range(m[0].pairs.count):
-        if get_int(s, m[0].c.mode + i) != get_int(s, m[0].c.mode_before + i):
+        if not jams and get_int(s, m[0].c.mode + i) != get_int(s, m[0].c.mode_before + i):
             weight = 1
     put_int(s, m[0].z.crowd, get_int(s, m[0].z.crowd) + weight)
     return get_int(s, m[0].z.crowd) > _CROWD + 2 * n_active(m, s)

@@ -19,7 +19,7 @@ is suspicious: `stiction.motions` can tell which modes there are.
 
 import warp as wp
 
-from .cone import APART, FREE_TO, SLIDING, solve_cone
+from .cone import solve_cone
 from .layout import MOST_ROWS, MU_DYNAMIC, MU_STATIC, OPEN, SLIP, STICK, TANGENTS, Machines
 from .onset import admissible, align_onsets
 from .reals import (
@@ -40,6 +40,7 @@ from .reals import (
 )
 from .rows import first_row, law, n_active, n_rows, pair_of, times_W
 from .sharing import margin, unknowns_of
+from .sliding import APART, FREE_TO, SLIDING
 
 _LATER = tolerance(1e-4, 1e-3)  # change of accelerations that decides, part of the largest
 # What all forces lose at once vanishes with them: then at least this part of a step's change.

@@ -13,7 +13,6 @@ asked after the other, and all again until none turns: so the motion begins as i
 import warp as wp
 
 from .algebra import cholesky, solve_cholesky
-from .cone import FREE_TO
 from .events import FORCE_SLACK
 from .forces import contact_forces, list_equations
 from .layout import MU_DYNAMIC, MU_STATIC, SLIP, STICK, TANGENTS, Machines
@@ -36,6 +35,7 @@ from .reals import (
 )
 from .rows import first_row, law, n_active, n_rows, pair_of, times_W
 from .sharing import least_margin, share_forces
+from .sliding import FREE_TO
 
 _ROUNDS = wp.constant(40)
 _TURNED = tolerance(1e-10, 1e-5)  # change of a direction that ends them

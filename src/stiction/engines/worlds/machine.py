@@ -32,7 +32,7 @@ class Extras(NamedTuple):
     guards: int = 0  # of a control from outside
     mechanism: Any = None  # whose points `contacts` are
     contacts: Any = None  # `surfaces.Contacts` that MuJoCo does not know
-    planes: Any = None  # `surfaces.Planes` of the ground, and their geoms
+    planes: Any = None  # `surfaces.Planes` of the model, and their geoms
     plane_geoms: tuple[int, ...] = ()
 
 
@@ -66,6 +66,9 @@ def make_design(
     points, names = [], []
     if extras.contacts is not None:
         points = pair_rows(core.contacts, extras.mechanism, extras.contacts, None)
+        first = 0 if extras.planes is None else len(extras.planes.names)
+        for pair in points:  # their planes come after those that MuJoCo knows
+            pair["motion"] += first if pair["motion"] >= 0 else 0
         names = list(extras.contacts.names)
     numbers, more = rows_of_numbers(core, model)
     fixed = points + numbers
@@ -73,9 +76,10 @@ def make_design(
         fixed = [pair | {"rows": 3} for pair in fixed]
     free = BLANK | {"kind": int(core.contacts.NOTHING)}
     M.pairs = pairs_of(a, core.layout.Pairs(), fixed + [free] * room)
-    if extras.planes is not None:
+    grounds = [extras.planes, None if extras.contacts is None else extras.contacts.planes]
+    if any(planes is not None for planes in grounds):
         field = None if extras.contacts is None else extras.contacts.field
-        ground_of(a, M.pairs, extras.planes, field)
+        ground_of(a, M.pairs, [planes for planes in grounds if planes is not None], field)
     M.shapes = shapes_of(core, model, data, len(fixed), extras.plane_geoms)
     M.bonds = bonds_of(core, model)
     turns = [
