@@ -29,6 +29,9 @@ from stiction.engines.result import Trajectory
 from stiction.engines.tolerances import REST_ACCELERATION, REST_SPEED, TOUCH
 
 
+ROUNDING = 1e-12  # of the largest impulse of an event: what is smaller is none
+
+
 @dataclass(frozen=True)
 class Event:
     """What an event did to one contact."""
@@ -119,19 +122,29 @@ def _arrays(log: EventLog, count: int) -> dict[str, np.ndarray]:
     cause = fields.pop("cause")
     del fields["places"]
     fields |= {"cause": cause.contact, "function": cause.function}
-    return {name: np.asarray(values)[:count] for name, values in fields.items()}
+    found = {name: np.asarray(values)[:count] for name, values in fields.items()}
+    return found | {"hit": found["impact"][:, None] & pushed(found["impulse"])}
+
+
+def pushed(impulse: np.ndarray) -> np.ndarray:
+    """Which contacts events have pushed, by more than the rounding of the largest impulse.
+
+    Args:
+        impulse: Of events and contacts. Shape (n_events, n, dim).
+    """
+    size = np.abs(impulse).max(axis=-1, initial=0.0)
+    return size > ROUNDING * size.max(axis=-1, initial=0.0, keepdims=True)
 
 
 def _may_change(log: Any) -> np.ndarray:
     """Which events may have changed which contacts; `_kind` tells which did."""
-    hit = log.impact[:, None] & np.any(log.impulse != 0, axis=-1)
     slides = (log.modes_before == SLIP) & (log.modes_after == SLIP)
-    return hit | slides | (log.modes_before != log.modes_after) | (log.cause == START)[:, None]
+    return log.hit | slides | (log.modes_before != log.modes_after) | (log.cause == START)[:, None]
 
 
 def _changes(row: Any, names: Sequence[str], changed: np.ndarray, index: int) -> list[Event]:
     events = []
-    for c in changed.tolist():
+    for c in map(int, changed):
         kind = _kind(row, c)
         if kind is None:
             continue
@@ -158,7 +171,7 @@ def _changes(row: Any, names: Sequence[str], changed: np.ndarray, index: int) ->
 def _kind(row: Any, c: int) -> str | None:
     """What happened to a contact; None if nothing did."""
     before, after = int(row.modes_before[c]), int(row.modes_after[c])
-    if row.impact and np.any(row.impulse[c] != 0):
+    if row.hit[c]:
         if row.tangential:
             return "jam"
         return "zeno" if np.isfinite(row.limit[c]) else "impact"

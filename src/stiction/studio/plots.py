@@ -100,6 +100,7 @@ class Plots:
             bands=bands or None,
             legend={"show": False},
             height=170,
+            padding=(10, 8, 0, 0),  # room for half a number above the topmost line
         )
         return plot, self.gui.add_html(legend(panel, chart, float(chart.x[0])))
 
@@ -261,7 +262,7 @@ def time_line(panel: Timeline, chart: Chart, t: float) -> str:
         f'<span style="color:{colors[s]}">■</span> {n}' for s, (n, _) in panel.states.items()
     )
     return (
-        '<div style="font-size:11px;padding:.5em"><div style="display:flex;gap:6px">'
+        '<div style="font-size:11px;padding:.5em 1em .5em .5em"><div style="display:flex;gap:6px">'
         f'<div style="line-height:{_ROW}px">{"".join(names)}</div>'
         f'<svg width="100%" height="{height}" viewBox="0 0 100 {height}"'
         f' preserveAspectRatio="none">{"".join(parts)}</svg></div>{legend}</div>'
