@@ -29,6 +29,18 @@ def test_a_grid_leaves_results_figures_and_a_page(cli, tmp_path):
     assert again["outcomes"] == answer["outcomes"]
 
 
+@pytest.mark.slow
+def test_a_cluster_at_an_address_gives_what_one_process_does(cli, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    alone = cli(*PENDULUM, *GRID, "--out", str(tmp_path / "alone"), "--json").json
+    command = [word for word in PENDULUM if word not in ("--workers", "1")]
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as c:
+        there = (*command, *GRID, "--scheduler", c.scheduler_address, "--out")
+        found = cli(*there, str(tmp_path / "there"), "--json")
+    assert found.status == 0, found.err
+    assert found.json["outcomes"] == alone["outcomes"]
+
+
 def test_a_question_is_answered_with_an_interval(cli, tmp_path):
     question = ("--vary", "contact.restitution=0..1", "--cases", "40", "--ask", "final.q1 < -1")
     found = cli(*PENDULUM, *question, "--out", str(tmp_path / "out"), "--json").json

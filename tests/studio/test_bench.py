@@ -1,14 +1,18 @@
 """The bench of the studio, without a browser."""
 
+import threading
+
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import stiction
-from stiction.studio import Bench, knobs_of
+from stiction.engines import watching
+from stiction.studio import Bench, bench, knobs_of
+from stiction.studio.bench import Superseded
 
 
-@pytest.fixture
-def bench():
+@pytest.fixture(name="bench")
+def small_bench():
     return Bench(stiction.scene("bouncing-ball", until=1.5, samples=61))
 
 
@@ -107,3 +111,87 @@ def test_the_motions_of_a_paused_instant_are_those_of_the_run():
         assert f"box[0] {mode}" in told
         assert f"box[4] {mode}" in told
         assert "box[1] break" in told
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """A bench whose runs are shown after every part of them, as if they took long."""
+    monkeypatch.setattr(watching, "BETWEEN", -1.0)
+    monkeypatch.setattr(bench, "FIRST", -1.0)
+    monkeypatch.setattr(bench, "_IDLE", 0.0)
+    return Bench(stiction.scene("stairs", until=0.6, samples=61))
+
+
+def test_a_run_is_shown_as_far_as_it_has_come(slow):
+    seen = []
+
+    def meanwhile():
+        seen.append((slow.version, float(slow.path.time[-1]), slow.goes_on, slow.until))
+
+    assert slow.change({"contact.restitution": 0.3}, meanwhile=meanwhile)
+    versions, ends, goes_on, until = zip(*seen, strict=True)
+    assert len(set(versions)) == len(versions) > 3
+    assert list(ends) == sorted(ends)
+    assert ends[0] < 0.3
+    assert all(goes_on)
+    assert set(until) == {0.6}
+    assert not slow.goes_on
+    alone = stiction.scene("stairs", until=0.6, samples=61, contact={"restitution": 0.3}).run()
+    assert_array_equal(slow.run.q, alone.q)
+
+
+def superseded():
+    raise Superseded
+
+
+def test_changes_of_a_run_that_was_superseded_count(slow):
+    with pytest.raises(Superseded):
+        slow.change({"contact.restitution": 0.3}, meanwhile=superseded)
+    assert slow.goes_on
+    assert slow.change({"contact.mu_dynamic": 0.2})
+    fields = slow.scene.scenario.contact
+    assert (fields.restitution, fields.mu_dynamic) == (0.3, 0.2)
+
+
+def test_undo_takes_back_a_run_that_was_superseded(slow):
+    q, times = slow.run.q, [event.time for event in slow.events]
+    with pytest.raises(Superseded):
+        slow.change({"contact.restitution": 0.3}, meanwhile=superseded)
+    assert slow.undo()
+    assert slow.run.q is q
+    assert [event.time for event in slow.events] == times
+    assert slow.aim is slow.scene
+    assert not slow.undo()
+
+
+def test_after_a_refusal_the_last_whole_run_is_shown(slow):
+    q = slow.run.q
+    with pytest.raises(Superseded):
+        slow.change({"contact.restitution": 0.3}, meanwhile=superseded)
+    assert not slow.change({"contact.mu_dynamic": 3.0})
+    assert "mu_dynamic" in slow.message
+    assert slow.run.q is q
+    assert not slow.goes_on
+
+
+def test_runs_of_two_people_at_once_do_not_mix():
+    """Both begin with the same scene, which is run by neither."""
+    scene = stiction.scene("box", until=0.6, samples=31)
+    whole, found = scene.run(), []
+
+    def work():
+        mine = Bench(scene)
+        for _ in range(6):
+            found.append(mine.run.q)
+            mine.change({"contact.restitution": 0.2})
+            mine._before = [(old, None) for old, _ in mine._before]  # undone by another run
+            mine.undo()
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 18
+    for q in found:
+        assert_array_equal(q, whole.q)

@@ -173,3 +173,9 @@ def test_no_derivatives_are_pretended():
 
     with pytest.raises(stiction.InputError, match="no derivatives"):
         jax.grad(height)(jnp.asarray(0.35))
+
+
+@pytest.mark.parametrize("law", ["hybrid", "stepping"])
+def test_dynamic_friction_above_static_friction_is_refused(law):
+    with pytest.raises(stiction.InputError, match="must not exceed"):
+        stiction.scene("stairs", until=0.01).run({"contact.law": law, "contact.mu_dynamic": 3.0})

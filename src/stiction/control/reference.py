@@ -138,17 +138,9 @@ def make_way(mechanism: Mechanism, contacts: Contacts, time: np.ndarray, q: np.n
     mechanism = without_platforms(mechanism, carrying)
     coordinates = _splines(time, q, at_rest=False)
 
-    @jax.jit
-    @jax.vmap
-    def seen(t):
-        q, q_dot, _ = _on(coordinates, t)
-        q = normalize(mechanism, q)
-        v = velocity_of_rate(mechanism, q, q_dot)
-        poses = body_poses(mechanism, link_kinematics(mechanism, q).links)
-        places = contact_places(contacts, poses, jnp.zeros_like(t))
-        return places.point, places.gap, center_of_mass(mechanism, q), momentum(mechanism, q, v)
-
-    point, gap, center, (push, spin) = jax.tree.map(np.asarray, seen(jnp.asarray(time)))
+    point, gap, center, (push, spin) = jax.tree.map(
+        np.asarray, _seen(mechanism, contacts, coordinates, jnp.asarray(time))
+    )
     dt = float(np.median(np.diff(time)))
     rates = [
         gaussian_filter1d(np.gradient(x, time, axis=0), _SMOOTH / dt, axis=0, mode="nearest")
@@ -172,6 +164,21 @@ def make_way(mechanism: Mechanism, contacts: Contacts, time: np.ndarray, q: np.n
         [point.reshape(n, -1), gap, center, pressure, along[:, None] / mass], axis=1
     )
     return Way(coordinates, _splines(time, table, at_rest=False))
+
+
+@eqx.filter_jit
+def _seen(mechanism: Mechanism, contacts: Contacts, coordinates: Any, time: Array) -> tuple:
+    """Contact points, gaps, centre of mass and momentum along a motion."""
+
+    def at(t):
+        q, q_dot, _ = _on(coordinates, t)
+        q = normalize(mechanism, q)
+        v = velocity_of_rate(mechanism, q, q_dot)
+        poses = body_poses(mechanism, link_kinematics(mechanism, q).links)
+        places = contact_places(contacts, poses, jnp.zeros_like(t))
+        return places.point, places.gap, center_of_mass(mechanism, q), momentum(mechanism, q, v)
+
+    return jax.vmap(at)(time)
 
 
 def scalars_of(mechanism: Mechanism, q: Array) -> Array:

@@ -22,3 +22,4 @@ from stiction.engines.simulation import require_quaternions as require_quaternio
 from stiction.engines.simulation import simulate as simulate
 from stiction.engines.solver import Solver as Solver
 from stiction.engines.stepping import Stepping as Stepping
+from stiction.engines.watching import watched as watched

@@ -9,6 +9,7 @@ import numpy as np
 from stiction._base.errors import InputError
 from stiction.control import AbstractSwitchingControl, HarmonicControl, PhasedControl, PushOff
 from stiction.control.switching import plain_of
+from stiction.engines import watching
 from stiction.engines.assemble import design_of, stands_on
 from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Run
 from stiction.engines.compliant import Compliant
@@ -53,13 +54,19 @@ def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, 
     contacts, batch = given.contacts, given.until.shape
     run, kernel = set_up(given, extent, room)
     start_at(run, given)
-    if _own_commands(given) is None:
-        go_with_control(run, kernel, given.control)
-    else:
-        run.go(kernel)
-    run.let_go()
     extent = _recorded(given, extent)
-    done = to_jax(trajectory_of(run, contacts, extent, batch, isinstance(given.law, Stepping)))
+
+    def so_far(run: Run) -> Trajectory:
+        return trajectory_of(run, contacts, extent, batch, isinstance(given.law, Stepping))
+
+    try:
+        if _own_commands(given) is None:
+            go_with_control(run, kernel, given.control, so_far)
+        else:
+            watching.go(run, kernel, so_far)
+    finally:
+        run.let_go()
+    done = to_jax(so_far(run))
     return done, run.impulses.numpy().reshape(*batch, *run.impulses.shape[1:])
 
 

@@ -18,6 +18,7 @@ switch     a guard of the control came to zero (contact empty)
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ from stiction.engines.event_log import GUARD, START, EventLog
 from stiction.engines.forces import OPEN, SLIP, STICK
 from stiction.engines.result import Trajectory
 from stiction.engines.tolerances import REST_ACCELERATION, REST_SPEED, TOUCH
+
+
+ROUNDING = 1e-12  # of the largest impulse of an event: what is smaller is none
 
 
 @dataclass(frozen=True)
@@ -57,20 +61,19 @@ def list_events(trajectory: Trajectory) -> list[Event]:
     """The events of one run (not of a batch), in order; free motion has none."""
     if trajectory.log is None:
         return []
-    import jax
-
-    log: EventLog = jax.tree.map(np.asarray, trajectory.log)
-    count = min(int(trajectory.n_events), len(log.time) - 1)
+    count = min(int(trajectory.n_events), len(trajectory.log.time) - 1)
+    log = _arrays(trajectory.log, count)
+    changed, names = _may_change(SimpleNamespace(**log)), trajectory.contact_names
     events: list[Event] = []
     resting = False
     for i in range(count):
-        row = jax.tree.map(lambda x, i=i: x[i], log)
-        changes = _changes(row, trajectory.contact_names, i)
+        row = SimpleNamespace(**{name: values[i] for name, values in log.items()})
+        changes = _changes(row, names, np.flatnonzero(changed[i]), i)
         events += changes
         if row.suspicious and not changes:
             events.append(_plain(row, "ambiguous", i, _note(row)))
-        if row.cause.contact == GUARD:
-            events.append(_plain(row, "switch", i, f"guard {int(row.cause.function)}"))
+        if row.cause == GUARD:
+            events.append(_plain(row, "switch", i, f"guard {int(row.function)}"))
         rests = row.speed <= REST_SPEED and row.acceleration <= REST_ACCELERATION
         if rests and not resting:
             events.append(_plain(row, "rest", i))
@@ -101,7 +104,7 @@ def rest_time(trajectory: Trajectory) -> float | None:
     return float(log.time[last]) if rests else None
 
 
-def _plain(row: EventLog, kind: str, index: int, note: str = "") -> Event:
+def _plain(row: Any, kind: str, index: int, note: str = "") -> Event:
     return Event(
         time=float(row.time),
         kind=kind,
@@ -113,9 +116,35 @@ def _plain(row: EventLog, kind: str, index: int, note: str = "") -> Event:
     )
 
 
-def _changes(row: EventLog, names: Sequence[str], index: int) -> list[Event]:
+def _arrays(log: EventLog, count: int) -> dict[str, np.ndarray]:
+    """The first events of a log, field by field."""
+    fields: dict[str, Any] = {**vars(log)}
+    cause = fields.pop("cause")
+    del fields["places"]
+    fields |= {"cause": cause.contact, "function": cause.function}
+    found = {name: np.asarray(values)[:count] for name, values in fields.items()}
+    return found | {"hit": found["impact"][:, None] & pushed(found["impulse"])}
+
+
+def pushed(impulse: np.ndarray) -> np.ndarray:
+    """Which contacts events have pushed, by more than the rounding of the largest impulse.
+
+    Args:
+        impulse: Of events and contacts. Shape (n_events, n, dim).
+    """
+    size = np.abs(impulse).max(axis=-1, initial=0.0)
+    return size > ROUNDING * size.max(axis=-1, initial=0.0, keepdims=True)
+
+
+def _may_change(log: Any) -> np.ndarray:
+    """Which events may have changed which contacts; `_kind` tells which did."""
+    slides = (log.modes_before == SLIP) & (log.modes_after == SLIP)
+    return log.hit | slides | (log.modes_before != log.modes_after) | (log.cause == START)[:, None]
+
+
+def _changes(row: Any, names: Sequence[str], changed: np.ndarray, index: int) -> list[Event]:
     events = []
-    for c, name in enumerate(names):
+    for c in map(int, changed):
         kind = _kind(row, c)
         if kind is None:
             continue
@@ -123,7 +152,7 @@ def _changes(row: EventLog, names: Sequence[str], index: int) -> list[Event]:
             Event(
                 time=float(row.time),
                 kind=kind,
-                contact=name,
+                contact=names[c],
                 velocity_before=tuple(row.velocity_before[c].tolist()),
                 velocity_after=tuple(row.velocity_after[c].tolist()),
                 impulse=tuple(row.impulse[c].tolist()),
@@ -139,14 +168,14 @@ def _changes(row: EventLog, names: Sequence[str], index: int) -> list[Event]:
     return events
 
 
-def _kind(row: EventLog, c: int) -> str | None:
+def _kind(row: Any, c: int) -> str | None:
     """What happened to a contact; None if nothing did."""
     before, after = int(row.modes_before[c]), int(row.modes_after[c])
-    if row.impact and np.any(row.impulse[c] != 0):
+    if row.hit[c]:
         if row.tangential:
             return "jam"
         return "zeno" if np.isfinite(row.limit[c]) else "impact"
-    if row.cause.contact == START:
+    if row.cause == START:
         if row.gap[c] < -TOUCH.double:
             return "overlap"
         touches = before == OPEN != after and row.velocity_before[c, -1] < 0 and not row.impact
@@ -163,13 +192,13 @@ def _kind(row: EventLog, c: int) -> str | None:
     return "reversal" if before == after == SLIP and turned else None
 
 
-def _inside(row: EventLog, c: int) -> str:
-    if row.cause.contact != START or not row.gap[c] < -TOUCH.double:
+def _inside(row: Any, c: int) -> str:
+    if row.cause != START or not row.gap[c] < -TOUCH.double:
         return ""
     return f"began {-float(row.gap[c]):.3g} m inside of what it touches"
 
 
-def _note(row: EventLog) -> str:
+def _note(row: Any) -> str:
     if row.tangential:
         return "no consistent motion while sliding; stopped by an impact without collision"
     if not row.consistent:

@@ -7,6 +7,7 @@ batch at once; any other is called as it is, for one world after the other.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -15,16 +16,23 @@ import numpy as np
 
 from stiction.control import AbstractSwitchingControl
 from stiction.engines.blueprint import Run
+from stiction.engines.result import Trajectory
+from stiction.engines.watching import glances
 
 
-def go_with_control(run: Run, kernel: Any, control: AbstractSwitchingControl) -> None:
-    """Carry every world to its end."""
+def go_with_control(
+    run: Run,
+    kernel: Any,
+    control: AbstractSwitchingControl,
+    so_far: Callable[[Run], Trajectory],
+) -> None:
+    """Carry every world to its end; `so_far` makes a trajectory of what a run has."""
     M, lay = run.design.machine, run.design.core.layout
     fixed = kernel is run.design.core.kernel("stepping")
     x, k = run.x.numpy(), run.k.numpy()
     asked = _Asked(control, run.batch)
     first_guard = 2 * M.pairs.count + M.act.count
-    one_pass = run.prepare(kernel, 1)
+    one_pass, glance = run.prepare(kernel, 1), glances(run, so_far)
     if fixed:  # the control is told what touches at the start
         one_pass()
     while np.any(running := k[:, M.z.status] == lay.RUNNING):
@@ -44,6 +52,8 @@ def go_with_control(run: Run, kernel: Any, control: AbstractSwitchingControl) ->
         x[running, M.motors.command : M.motors.command + M.act.count] = command[running]
         x[running, M.motors.guard : M.motors.guard + M.act.guards] = guards[running]
         one_pass()
+        if glance is not None:
+            glance()
 
 
 def _pass_state(run: Run, x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -72,8 +82,9 @@ class _Asked:
     def __init__(self, control: AbstractSwitchingControl, batch: int):
         self.control, self.batch = control, batch
         self.compiles = True
-        self.numbers, rest = eqx.partition(control, eqx.is_array)
-        self.rest = _Static(rest)
+        numbers, rest = eqx.partition(control, eqx.is_array)
+        leaves, tree = jax.tree.flatten(numbers)  # once, not at every call
+        self.numbers, self.rest = tuple(leaves), _Static(rest, tree)
         self.memory = jax.tree.map(
             lambda m: np.repeat(np.asarray(m)[None], batch, axis=0), control.memory()
         )
@@ -107,23 +118,28 @@ class _Asked:
 
 
 class _Static:
-    """What of a control is no array, told apart by what it is equal to."""
+    """What of a control is no array, told apart by what it is equal to, and where its arrays go."""
 
-    def __init__(self, rest: Any):
-        self.rest = rest
-        leaves, self.tree = jax.tree.flatten(rest)
-        self.leaves = tuple(leaves)
+    def __init__(self, rest: Any, numbers: Any):
+        self.rest, self.numbers = rest, numbers
+        leaves, tree = jax.tree.flatten(rest)
+        self.key = (tuple(leaves), tree, numbers)
+        self.hash = hash(self.key)
 
     def __hash__(self) -> int:
-        return hash((self.leaves, self.tree))
+        return self.hash
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Static) and (self.leaves, self.tree) == (other.leaves, other.tree)
+        return self is other or (isinstance(other, _Static) and self.key == other.key)
+
+    def with_numbers(self, numbers: tuple[Any, ...]) -> Any:
+        """The control again."""
+        return eqx.combine(jax.tree.unflatten(self.numbers, numbers), self.rest)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def _compiled(rest: _Static, f: Any, numbers: Any, inputs: tuple[Any, ...]) -> Any:
-    return f(eqx.combine(numbers, rest.rest), *inputs)
+def _compiled(rest: _Static, f: Any, numbers: tuple[Any, ...], inputs: tuple[Any, ...]) -> Any:
+    return f(rest.with_numbers(numbers), *inputs)
 
 
 def _ask(control: AbstractSwitchingControl, state: Any, memory: Any) -> tuple[Any, Any]:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from stiction.engines import Event, Reactions, Trajectory
+from stiction.engines.events import pushed
 from stiction.engines.forces import MODE_NAMES, OPEN, SLIP, STICK
 from stiction.engines.reactions import APPROACH
 from stiction.mechanism import BALL, FREE, HINGE, SLIDE
@@ -121,8 +122,7 @@ def touched(run: Trajectory) -> list[int]:
 
 def _hits(run: Trajectory) -> np.ndarray:
     """Which events were impacts of which contacts."""
-    impulse = np.asarray(run.log.impulse)[: event_count(run)]
-    return np.abs(impulse).max(axis=-1, initial=0.0) > 0
+    return pushed(np.asarray(run.log.impulse)[: event_count(run)])
 
 
 def contact_chart(run: Trajectory, contacts: list[int] | None = None) -> Chart:

@@ -8,6 +8,7 @@ import numpy as np
 from stiction._base.arrays import Float, Int
 from stiction._base.checks import LARGEST
 from stiction.engines import Trajectory, places_along
+from stiction.engines.events import pushed
 
 _SAME = 1e-12  # s: a sample as near as this to an event is the event
 
@@ -101,7 +102,7 @@ def world_impulses(run: Trajectory) -> Float[np.ndarray, "n 7"]:
         return np.empty((0, 7))
     impulse = np.asarray(log.impulse)[hits]
     point, _, vectors = places_along(run, np.zeros(len(hits), int), hits)
-    event, contact = np.nonzero(np.abs(impulse).max(axis=-1) > 0)
+    event, contact = np.nonzero(pushed(impulse))
     time = np.asarray(log.time)[hits]
     return np.column_stack([time[event], point[event, contact], vectors[event, contact]])
 

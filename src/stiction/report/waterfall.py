@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stiction.engines import Trajectory
+from stiction.engines.events import pushed
 from stiction.report.page import Bar, number
 from stiction.report.run_charts import BOOKED
 from stiction.report.run_path import event_count, finite_samples
@@ -57,7 +58,7 @@ def _impacts(run: Trajectory, until: float) -> list[EnergyStep]:
     found: list[EnergyStep] = []
     for k in np.flatnonzero(np.asarray(log.impact)[:n] & (np.asarray(log.time)[:n] <= until)):
         time = float(log.time[k])
-        struck = np.abs(np.asarray(log.impulse)[k]).max(axis=-1) > 0
+        struck = pushed(np.asarray(log.impulse)[k])
         names = [run.contact_names[i] for i in np.flatnonzero(struck)]
         change = float(log.kinetic_after[k] - log.kinetic_before[k])
         what = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")

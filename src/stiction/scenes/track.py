@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import jax
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
@@ -150,19 +150,25 @@ def _on_the_ground(mechanism: Mechanism, contacts: Contacts, q: np.ndarray) -> n
     change of all coordinates.
     """
 
-    @jax.jit
-    def seen(q):
-        state = link_kinematics(mechanism, q)
-        found = contact_kinematics(mechanism, contacts, state, jnp.zeros(mechanism.nv), 0.0 * q[0])
-        return found.gap, found.jacobian[:, -1]
-
-    put = jax.jit(lambda q, step: add_velocity(mechanism, q, step))
     first = jnp.asarray(q)
-    stands = np.abs(np.asarray(seen(first)[0])) < _OFF_GROUND
+    stands = np.abs(np.asarray(_gaps(mechanism, contacts, first)[0])) < _OFF_GROUND
     for _ in range(3):
-        gap, J = (np.asarray(x)[stands] for x in seen(first))
-        first = put(first, -np.linalg.pinv(J, rcond=1e-9) @ gap)
+        gap, J = (np.asarray(x)[stands] for x in _gaps(mechanism, contacts, first))
+        first = _moved(mechanism, first, jnp.asarray(-np.linalg.pinv(J, rcond=1e-9) @ gap))
     return np.asarray(first)
+
+
+@eqx.filter_jit
+def _gaps(mechanism: Mechanism, contacts: Contacts, q: Array) -> tuple[Array, Array]:
+    """The gaps at time zero, and their rows of the Jacobian."""
+    state = link_kinematics(mechanism, q)
+    found = contact_kinematics(mechanism, contacts, state, jnp.zeros(mechanism.nv), 0.0 * q[0])
+    return found.gap, found.jacobian[:, -1]
+
+
+@eqx.filter_jit
+def _moved(mechanism: Mechanism, q: Array, step: Array) -> Array:
+    return add_velocity(mechanism, q, step)
 
 
 def _table(path: Path, mechanism: Mechanism) -> Table:

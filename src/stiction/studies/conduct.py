@@ -328,14 +328,19 @@ def _named(design: StudyDesign, number: int) -> dict[str, Any]:
 
 
 def _block_size(subject: AbstractSubject, design: StudyDesign, schema: Schema, workers: Any) -> int:
-    """How many cases take about two seconds, from a few that are tried; all processes get some."""
+    """How many cases take about two seconds, from a few that are tried; all processes get some.
+
+    Runs of scenes are measured in processor time: others may be busy on this machine now. What a
+    function does may be to wait.
+    """
+    clock = time.process_time if isinstance(subject, SceneSubject) else time.perf_counter
 
     def seconds(count: int) -> float:
         numbers = [int(n) for n in np.linspace(0, design.count - 1, count)]
         cases = [_named(design, n) for n in numbers]
-        begun = time.perf_counter()
+        begun = clock()
         subject.outcomes(cases, [case_seed(design.seed, n) for n in numbers], schema)
-        return (time.perf_counter() - begun) / count
+        return max(clock() - begun, 1e-9) / count
 
     seconds(1)  # loads and compiles what is needed
     each, tried = seconds(1), 1

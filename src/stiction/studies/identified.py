@@ -65,8 +65,9 @@ def parse_variations(
         return plain
     if identified is None:
         raise InputError(f"`{next(iter(fields))}` needs --identified FILE, from identify --json")
+    text = read_text(identified, most=1e8)
     try:
-        answer = json.loads(read_text(identified, most=1e8))
+        answer = json.loads(text)
         known = isinstance(answer, dict) and isinstance(answer.get("parameters"), dict)
     except ValueError:
         known = False

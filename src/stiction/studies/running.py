@@ -154,7 +154,7 @@ def run_on_cluster(task: Task, work: Iterator[Work], client: Any) -> Iterator[Ta
 
     room = max(_AHEAD * sum(client.nthreads().values()), 8)
     first = [submit(item) for _, item in zip(range(room), work, strict=False)]
-    flying = as_completed(first)
+    flying = as_completed(first, loop=client.loop)  # it need not be the default one
     try:
         for future in flying:
             block = blocks.pop(future.key)

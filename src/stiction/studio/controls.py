@@ -15,7 +15,7 @@ from stiction.report.video import SLOWEST, video_bytes
 from stiction.scenes import scene as read_scene
 from stiction.scenes import scene_names
 from stiction.scenes.scenario import law_name
-from stiction.studio.bench import LAWS, Bench
+from stiction.studio.bench import LAWS, Bench, Superseded
 from stiction.studio.gizmos import Gizmos
 from stiction.studio.instant import capability_hull, tell_motions
 from stiction.studio.knobs import Knob, knobs_of
@@ -29,6 +29,8 @@ TICK = 1 / 30  # s between two pictures
 HANDS = 0.2  # s between two moves of the charts' hands
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "4")
 MOST_EVENTS = 400  # in the list
+_AT_ONCE = ("seek", "event", "jump", "play", "show", "gizmos")  # wishes that need no run
+_OTHERS = {"knob", "start", "law", "undo", "scene"}  # and those that need another one
 _VIEW = 0.75  # rad, from top to bottom of the picture
 
 
@@ -46,7 +48,8 @@ class Controls:
         self._wanted: dict[str, Any] = {}  # what to do next, by what it is: the last wish counts
         self._wake = threading.Event()
         self._open = True
-        self._drawn = self._hands = 0.0
+        self._shown = 0  # which version of the bench
+        self._moved = self._hands = 0.0
         self._build()
         threading.Thread(target=self._work, daemon=True, name="studio").start()
 
@@ -77,6 +80,7 @@ class Controls:
         self._instants(gui)
         self._files(gui)
         self.plots = Plots(gui, bench)
+        self._shown = bench.version
         self._look_at()
         self._tell()
         self._paint()
@@ -177,7 +181,6 @@ class Controls:
 
     def _work(self) -> None:
         """Do what is asked for, in order; play in between."""
-        last = clock.monotonic()
         while self._open:
             self._wake.wait(TICK if self.playing else None)
             self._wake.clear()
@@ -185,10 +188,9 @@ class Controls:
                 while self._wanted and self._open:
                     what = next(iter(self._wanted))
                     self._do(what, self._wanted.pop(what))
-                now = clock.monotonic()
-                if self.playing:
-                    self._advance(now - last)
-                last = now
+                self._advance()
+            except Superseded:
+                continue
             except Exception as error:  # a session must not end by what it was asked
                 if self._open:
                     self.bench.message = " ".join(f"{type(error).__name__}: {error}".split())
@@ -196,40 +198,73 @@ class Controls:
 
     def _do(self, what: str, wish: Any) -> None:
         kind, _, key = what.partition(" ")
-        if kind in ("seek", "event", "jump", "play", "show", "gizmos"):
+        if kind in _AT_ONCE:
             getattr(self, f"_on_{kind}")(wish)
         elif kind == "knob":
             knob = self._knobs[key][0]
             value = 10.0**wish if knob.power else float(wish)
-            self._changed(self.bench.change(knob.change(self.bench.scene, value), key))
+            self._change(knob.change(self.bench.aim, value), key)
         elif kind == "start":
-            self._changed(self.bench.change({"start.q": wish}, what))
+            self._change({"start.q": wish}, what)
         elif kind == "law":
-            self._changed(self.bench.change({"contact.law": wish}), anew=True)
+            self._change({"contact.law": wish})
         elif kind == "ghosts":
-            self.bench.compare(tuple(law for law, box in self._ghosts.items() if box.value))
-            self._changed(True)
+            laws = tuple(law for law, box in self._ghosts.items() if box.value)
+            self.bench.compare(laws, self._meanwhile())
+            self._refresh()
         elif kind == "undo":
-            self._changed(self.bench.undo(), anew=True)
+            if self.bench.undo(self._meanwhile()):
+                self._renew()
         elif kind == "scene" and wish != "(this one)":
+            self._title.content = f"**{wish}** is being run for the first time …"
             self.bench = Bench(read_scene(wish))
-            self.t, self.playing = 0.0, False
-            self._build()
+            self.t = 0.0
+            self._renew()
         else:
             self._instant(kind)
 
-    def _changed(self, done: bool, *, anew: bool = False) -> None:
-        """Show what a change has brought, or why there was none."""
-        if done and anew:
-            self.playing = False
-            self.plots.remove()
-            self._build()
-            return
-        if done:
-            time = self.bench.path.time
-            self._slider.max = float(time[-1])
+    def _change(self, fields: dict[str, Any], by: str = "") -> None:
+        """Run the scene with other fields, and show what comes of it or why nothing does."""
+        self.bench.change(fields, by, self._meanwhile())
+        self._refresh()
+
+    def _meanwhile(self) -> Callable[[], None]:
+        """What is done while a scene runs: show how far it is, and what can be done at once.
+
+        A newer wish of another run ends it, but not before it was seen: a slider that is drawn
+        would show nothing.
+        """
+        begun = self.bench.version
+
+        def look() -> None:
+            wanted = {what: what.partition(" ")[0] for what in list(self._wanted)}
+            ends = _OTHERS if self.bench.version != begun else {"undo", "scene"}
+            if not self._open or ends & set(wanted.values()):
+                raise Superseded
+            if self._shown != self.bench.version:
+                self._refresh()
+            for what in [w for w, kind in wanted.items() if kind in _AT_ONCE]:
+                self._do(what, self._wanted.pop(what))
+            self._advance()
+
+        return look
+
+    def _renew(self) -> None:
+        """Build everything for another scene, or another law."""
+        self.playing = False
+        self.plots.remove()
+        self._build()
+
+    def _refresh(self) -> None:
+        """Show another run of the scene, if there is one, and what is to be told."""
+        bench = self.bench
+        if self._law.value != law_name(bench.scene.scenario.contact):
+            self._renew()
+        if self._shown != bench.version:
+            self._shown = bench.version
+            self._slider.max = bench.until
             self._events.options = self._event_names()
-            self.t = min(self.t, float(time[-1]))
+            self.t = min(self.t, float(bench.path.time[-1]))
             self.stage.refresh()
             self.stage.tilt()
             self.gizmos.follow()
@@ -248,7 +283,9 @@ class Controls:
                 bench.scene.mechanism.tree.coordinate_names[:4], bench.path.q[-1], strict=False
             )
         )
-        text = f"**{title}**  \n{len(bench.events)} events; ends at {end}"
+        so_far = f"{number(bench.path.time[-1], 3)} of {number(bench.until, 3)} s so far: "
+        text = f"**{title}**  \n" + (so_far if bench.goes_on else "")
+        text += f"{len(bench.events)} events; {'is' if bench.goes_on else 'ends'} at {end}"
         if bench.message:
             text += f"\n\n**Not run:** {bench.message}"
         self._title.content = text
@@ -262,7 +299,7 @@ class Controls:
         )
 
     def _on_play(self, wish: bool) -> None:
-        self.playing = wish
+        self.playing, self._moved = wish, clock.monotonic()
         if wish and self.t >= self.bench.path.time[-1]:
             self.t = float(self.bench.path.time[0])
         self._play.label = "Pause" if wish else "Play"
@@ -294,14 +331,20 @@ class Controls:
         self.t = float(self.bench.path.time[0])
         self._paint()
 
-    def _advance(self, dt: float) -> None:
+    def _advance(self) -> None:
+        """Go on, if it plays, by the time that has gone by."""
+        dt = clock.monotonic() - self._moved
+        if not self.playing or dt < TICK / 2:
+            return
+        self._moved += dt
         bench = self.bench
         pace = float(self._speed.value)
         if self._slow.value and bench.slow:
             away = float(np.abs(np.array(bench.slow) - self.t).min())
             pace *= float(np.clip(away / bench.slowness, SLOWEST, 1.0))
-        self.t = min(self.t + min(dt, 0.1) * pace, float(bench.path.time[-1]))
-        if self.t >= bench.path.time[-1]:
+        end = float(bench.path.time[-1])
+        self.t = min(self.t + min(dt, 0.1) * pace, end)
+        if self.t >= end and not bench.goes_on:
             self._on_play(False)
         self._paint()
 

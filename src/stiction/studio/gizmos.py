@@ -77,7 +77,7 @@ class Gizmos:
         )
 
         def moved(_: Any) -> None:
-            q, at = np.array(self.bench.scene.q), int(model.jnt_qposadr[joint])
+            q, at = np.array(self.bench.aim.q), int(model.jnt_qposadr[joint])
             new = self._at[joint].entries(kind, np.asarray(handle.position), np.array(handle.wxyz))
             if not np.allclose(q[at : at + len(new)], new, rtol=0, atol=1e-9):
                 q[at : at + len(new)] = new

@@ -36,13 +36,13 @@ class Plots:
         self._panel.dock_left()
         self._panel.set_width(380)
         self._charts = self._made()
-        for name, chart in self._charts.items():
-            with self._panel.add_tab(name):
-                if name == "Energy":
+        self._tabs: dict[str, Any] = {}
+        for name in self._charts:
+            self._tabs[name] = self._panel.add_tab(name)
+            if name == "Energy":
+                with self._tabs[name]:
                     self._waterfall = gui.add_html("")
-                parts = [(i, p) for i, p in enumerate(chart.panels[:_MOST_PANELS])]
-                for i, part in sorted(parts, key=lambda p: not isinstance(p[1], Timeline)):
-                    self._plots.append((name, i, *self._add(part, chart)))
+            self._fill(name)
         self._ghosts = self._panel.add_tab("Ghosts")
         with self._ghosts:
             self._hint = gui.add_markdown("Tick a ghost under *Law* to compare.")
@@ -74,6 +74,19 @@ class Plots:
         }
         return found
 
+    def _fill(self, name: str) -> None:
+        """Put the panels of a chart into its tab, in place of those that are there."""
+        for _, _, plot, words in [p for p in self._plots if p[0] == name]:
+            for handle in (plot, words):
+                if handle is not None:
+                    handle.remove()
+        self._plots = [p for p in self._plots if p[0] != name]
+        chart = self._charts[name]
+        parts = list(enumerate(chart.panels[:_MOST_PANELS]))
+        with self._tabs[name]:
+            for i, part in sorted(parts, key=lambda p: not isinstance(p[1], Timeline)):
+                self._plots.append((name, i, *self._add(part, chart)))
+
     def _add(self, panel: Any, chart: Chart) -> tuple[Any, Any]:
         """The handles of a panel and of its legend."""
         if isinstance(panel, Timeline):
@@ -87,15 +100,23 @@ class Plots:
             bands=bands or None,
             legend={"show": False},
             height=170,
+            padding=(10, 8, 0, 0),  # room for half a number above the topmost line
         )
         return plot, self.gui.add_html(legend(panel, chart, float(chart.x[0])))
 
     def refresh(self) -> None:
         """Take over another run."""
-        self._charts = self._made()
+        before, self._charts = self._charts, self._made()
+        for name, chart in self._charts.items():
+            if len(chart.panels) != len(before[name].panels):  # now there are contacts, or none
+                self._fill(name)
         for name, i, handle, _ in self._plots:
             chart = self._charts[name]
             if isinstance(panel := chart.panels[i], Panel):
+                series, bands = _looks(panel)
+                if len(series) != len(handle.series):  # contacts found on the way are others
+                    handle.series, handle.bands = series, bands or None
+                    handle.data = _with_hand(panel, chart, float(chart.x[0]))
                 handle.scales, handle.title = _scales(panel, chart), _title(panel)
         self._refresh_whole()
 
@@ -203,7 +224,7 @@ def _limits(panel: Panel, ys: list[np.ndarray]) -> tuple[float, float]:
     """The vertical range: the panel's own, or that of the curves and a little more."""
     limits, times = None if panel.stacked else panel.range(), _magnified(panel)
     if limits is not None:
-        return times * limits[0], times * limits[1]
+        return times * limits[0], times * (limits[1] + 0.05 * (limits[1] - limits[0]))
     low, high = float(np.min(ys)), float(np.max(ys))
     if panel.stacked:
         return min(0.0, low), 1.03 * high or 1.0
@@ -241,7 +262,7 @@ def time_line(panel: Timeline, chart: Chart, t: float) -> str:
         f'<span style="color:{colors[s]}">■</span> {n}' for s, (n, _) in panel.states.items()
     )
     return (
-        '<div style="font-size:11px;padding:.5em"><div style="display:flex;gap:6px">'
+        '<div style="font-size:11px;padding:.5em 1em .5em .5em"><div style="display:flex;gap:6px">'
         f'<div style="line-height:{_ROW}px">{"".join(names)}</div>'
         f'<svg width="100%" height="{height}" viewBox="0 0 100 {height}"'
         f' preserveAspectRatio="none">{"".join(parts)}</svg></div>{legend}</div>'

@@ -69,7 +69,7 @@ def start_studio(
     from stiction.studio.bench import Bench
     from stiction.studio.controls import Controls
 
-    Bench(scene, run)  # a scene that does not run fails here, before anything is served
+    first = Bench(scene, run)  # a scene that does not run fails here, before anything is served
     try:
         socket.getaddrinfo(host, port)
         with only_own_pages(local=host in LOOPBACK), _quiet():
@@ -81,7 +81,7 @@ def start_studio(
     lock = threading.Lock()
 
     def begin(client: "viser.ClientHandle") -> None:
-        bench = Bench(scene, run)
+        bench = Bench(scene, first.run)
         bench.ghosts = dict(ghosts or {})
         with lock:
             open_ones[client.client_id] = Controls(client, bench)

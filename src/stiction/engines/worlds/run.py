@@ -1,5 +1,6 @@
 """Runs of worlds: MuJoCo's model, the laws of contact, and what came of them."""
 
+import functools
 from typing import Any, NamedTuple
 
 import mujoco
@@ -8,6 +9,7 @@ import numpy as np
 from stiction._base.errors import InputError
 from stiction.control import HarmonicControl, PhasedControl
 from stiction.control.switching import plain_of
+from stiction.engines import watching
 from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Run
 from stiction.engines.compliant import Compliant
 from stiction.engines.given import Extent, Given
@@ -24,6 +26,7 @@ from stiction.engines.worlds.machine import Extras, WorldDesign, make_design
 from stiction.engines.worlds.model import model_of
 from stiction.engines.worlds.soft import give_soft_laws
 from stiction.engines.worlds.start import widen_limits
+from stiction.laws import require_friction_pair
 from stiction.mechanism import Mechanism
 from stiction.surfaces import WorldContacts, still_planes
 
@@ -69,22 +72,30 @@ class Prepared(NamedTuple):
 
 
 def _carry_out(given: Given, extent: Extent) -> Trajectory:
+    made = prepare(given, extent)
+    try:
+        go(made, given, extent)
+    finally:
+        made.run.let_go()
+    return _so_far(made, given, extent, made.run)
+
+
+def _so_far(made: Prepared, given: Given, extent: Extent, run: Run) -> Trajectory:
+    """What a run has of its motion."""
     from stiction.engines.by_core import trajectory_of
 
-    made = prepare(given, extent)
-    run, fixed = made.run, isinstance(given.law, Stepping)
-    go(made, given)
-    done = trajectory_of(run, SlotCount(run.design.machine.pairs.count), extent, (), fixed)
-    run.let_go()
+    slots = SlotCount(run.design.machine.pairs.count)
+    done = trajectory_of(run, slots, extent, (), isinstance(given.law, Stepping))
     return told(done, run, made.world, made.model, given.mechanism, given.contacts)
 
 
-def go(made: Prepared, given: Given) -> None:
+def go(made: Prepared, given: Given, extent: Extent) -> None:
     """Carry a world to its end."""
+    so_far = functools.partial(_so_far, made, given, extent)
     if made.outside:
-        go_with_control(made.run, made.kernel, given.control)
+        go_with_control(made.run, made.kernel, given.control, so_far)
     else:
-        made.run.go(made.kernel)
+        watching.go(made.run, made.kernel, so_far)
 
 
 def prepare(given: Given, extent: Extent, *, any_impact: bool = False) -> Prepared:
@@ -192,6 +203,7 @@ def _rub_by(
                 f"`contact.{name}` must be one number where contacts are found on the way, got"
                 f" shape {value.shape}; say what differs by geom in `contacts.numbers`"
             )
+    require_friction_pair(law.mu_static, law.mu_dynamic)
     points = np.stack([np.broadcast_to(x, (count,)) for x in numbers], axis=-1)
     by_geom: dict[int, dict[int, float]] = {}
     for name, field, value in contacts.numbers:

@@ -66,7 +66,7 @@ def look_around(
     M, lay = made.run.design.machine, made.run.design.core.layout
     x, k = made.run.x.numpy()[0], made.run.k.numpy()[0]
     if run:
-        go(made, given)
+        go(made, given, extent)
         if k[M.z.status] != lay.DONE:
             raise RunError(f"at {x[M.z.t]:.6g} s: {_end(int(k[M.z.status]))}")
     else:
