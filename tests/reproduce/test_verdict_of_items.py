@@ -64,7 +64,7 @@ def test_the_walk_that_is_shipped_is_small_and_says_whence_it_is():
 
 def test_fixed_steps_stick_no_longer_than_friction_holds():
     """Where the projected velocity stays zero from step to step, static friction is enough."""
-    motion = fixed_step(1e-3)
+    motion = fixed_step(1e-3, "crossing")
     t, d = motion.time, motion.deflection
     held = motion.sticks[1:] & motion.sticks[:-1]
     needed = np.abs(-K * d + M * OMEGA**2 * np.sin(OMEGA * t))[:-1][held]

@@ -171,7 +171,7 @@ def _bounces(run: Outcome) -> int:
     return len({e.time for e in run.impacts if e.time <= run.rolling_since})
 
 
-def _travel(run: Outcome) -> float:
+def travel(run: Outcome) -> float:
     """How far it comes along N1 [m]."""
     x = np.asarray(run.trajectory.q)[:, 0]
     return float(abs(x[-1] - x[0]))
@@ -195,13 +195,13 @@ def motion_on_slope(run: Outcome) -> list[Check]:
 
 @shows("Figure 3.10", "3.7.1", "motion")
 def figure_3_10(run: Outcome) -> list[Check]:
-    later = max(_travel(other()) for other in SLOPES[1:])
+    later = max(travel(other()) for other in SLOPES[1:])
     return [
         *motion_on_slope(run),
         *stated(
             Check.more("several bounces", _bounces(run), 2),
             Check.close("rolls from about 3.5 s on [s]", run.rolling_since, 3.5, 0.25),
-            Check.more("travels much further than with less restitution [m]", _travel(run), later),
+            Check.more("travels much further than with less restitution [m]", travel(run), later),
         ),
     ]
 
@@ -212,7 +212,7 @@ def figure_3_14(run: Outcome) -> list[Check]:
     return [
         *motion_on_slope(run),
         *stated(
-            Check.less("comes to rest a short way down the slope", _travel(run), 1.0, "m"),
+            Check.less("comes to rest a short way down the slope", travel(run), 1.0, "m"),
             Check.less("at rest at the end: fastest coordinate", speed, 1e-3, "m/s, rad/s"),
         ),
     ]

@@ -9,6 +9,7 @@ import numpy as np
 from stiction.engines import Event, Trajectory, rest_time
 from stiction.engines.forces import OPEN
 from stiction.impacts import impact_forces
+from stiction.mechanism import Mechanism
 from stiction.reproduce.registry import Check
 from stiction.scenes import PastImpact, parse_settings, past_impact, scene
 
@@ -32,6 +33,11 @@ class Outcome:
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy [J]."""
         return np.asarray(self.trajectory.kinetic + self.trajectory.potential)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """To be drawn."""
+        return self.trajectory.mechanism
 
     @property
     def names(self) -> tuple[str, ...]:

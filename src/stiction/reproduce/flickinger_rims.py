@@ -16,6 +16,7 @@ import numpy as np
 
 from stiction.engines import Event
 from stiction.engines.forces import OPEN, SLIP, STICK
+from stiction.mechanism import Mechanism
 from stiction.reproduce.flickinger_outcome import SAMPLES, Outcome
 from stiction.scenes import PastImpact, parse_settings, past_impact, scene
 
@@ -28,6 +29,12 @@ _SIZE = "mechanism.edits.geom.wheel_c.size"
 
 class Rims(Outcome):
     """A run on corners, told wheel by wheel."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Without corners, which would leave a line each."""
+        edits = self.trajectory.scene.scenario.mechanism.edits
+        return scene("bicycle", {"mechanism.edits": edits}).mechanism
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ def draw_trajectory(axis, outcome: Outcome) -> None:
     planes = zip(np.asarray(ground.position), np.asarray(ground.rotation), strict=True)
     draw_strobe(
         axis,
-        outcome.trajectory.mechanism,
+        outcome.mechanism,
         np.concatenate([q[:1], at_hits, q[-1:]]),
         path=q,
         ground=[(p, R[:, 2]) for p, R in planes],
