@@ -181,7 +181,9 @@ def figure_a_2() -> Reproduction:
         checks=[
             *stated(
                 Check.below(
-                    "similar motion: rms difference of dZ over its amplitude", apart(fixed, event), 0.2
+                    "similar motion: rms difference of dZ over its amplitude",
+                    apart(fixed, event),
+                    0.2,
                 ),
                 Check.less("by events Z swings less than by fixed steps", z[0], z[1], "in"),
                 Check.less("and so does dZ", dz[0], dz[1], "in"),

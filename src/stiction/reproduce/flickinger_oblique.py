@@ -348,9 +348,7 @@ def _check_first(run: Outcome) -> Check:
 @coefficients_of(10, partial(rolling_bicycle, 30))
 def mostly_sticks(run: Outcome) -> list[Check]:
     return [
-        *stated(
-            _check_first(run), Check.more("part of the impacts that stick", _share(run), 0.5)
-        ),
+        *stated(_check_first(run), Check.more("part of the impacts that stick", _share(run), 0.5)),
         *_coefficients(run),
     ]
 

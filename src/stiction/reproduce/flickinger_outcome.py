@@ -137,7 +137,10 @@ class Outcome:
 
     def check_forces(self) -> list[Check]:
         """Nothing pulls, and friction stays inside its cones."""
-        lasting, impulse = self.force[self.modes != OPEN], np.array([e.impulse for e in self.pushes])
+        lasting, impulse = (
+            self.force[self.modes != OPEN],
+            np.array([e.impulse for e in self.pushes]),
+        )
         both = np.concatenate([lasting, impulse]) if impulse.size else lasting
         largest = np.abs(both).max()
         pull = -both[:, 1].min() / largest
@@ -175,5 +178,3 @@ def outcome(name: str, *settings: str) -> Outcome:
     """A built-in scene with some fields changed."""
     run = scene(name, parse_settings([f"samples={SAMPLES}", *settings])).run()
     return Outcome(run, run.events())
-
-

@@ -1,8 +1,9 @@
 """rodic's laws of impact, and its walk forward in time.
 
-Figure 4 comes from the linear complementarity problem itself. In Figures 8 and 11 the man of
-the recording starts from rest and walks by tracking recorded joint angles (the scene `human-walk`), each foot with its
-approach, impact, contact and lift; impact and contact are complementarity problems as in (52).
+Figure 4 comes from the linear complementarity problem itself. In Figures 8 and 11 the man of the
+recording starts from rest and walks by tracking recorded joint angles (the scene `human-walk`),
+each foot with its approach, impact, contact and lift; impact and contact are complementarity
+problems as in (52).
 """
 
 import functools

@@ -159,7 +159,7 @@ def sticking_on_slopes() -> Reproduction:
             Check.more("and at 45° for none", float(low[2]), MU_STATIC),
             Check.below("short axis upright: would stick at 45°", float(flat), MU_STATIC),
             Check.close("contact straight below the centre: limit at 15°", below, 1.5, 0.05),
-            Check.more("any wheel with the limit 1.5: its pole is beyond [m/s]", float(bounds[0]), 1.0),
+            Check.more("any wheel with the limit 1.5: pole beyond [m/s]", float(bounds[0]), 1.0),
             Check.more("and that of these wheels beyond the bound of theirs, by [m/s]",
                        float(found.pole[0] - bounds[1]), 0.0),
         ],
@@ -390,6 +390,6 @@ def rules_of_capture() -> Reproduction:
             Check.more("but for the smallest threshold it sticks longer than by events; least [s]",
                        min(m.stuck for n, m in rules.items() if n != "below 0.1 in/s"),
                        event.stuck),
-        ), Check.more("a hundred times shorter steps still miss crossings: rms off, over that of the"
-                      " rule which misses none", short[0] / short[1], 10.0)],
+        ), Check.more("a hundred times shorter steps still miss crossings: rms off, over that of"
+                      " the rule which misses none", short[0] / short[1], 10.0)],
     )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_contact import travel
 from stiction.reproduce.flickinger_rims import rims
 from stiction.reproduce.flickinger_runs import (
@@ -20,7 +21,6 @@ from stiction.reproduce.flickinger_runs import (
     bicycle,
     flat_bicycle,
 )
-from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.registry import Check, Document, stated
 
 item = Document("studies").item
@@ -45,9 +45,7 @@ class Wheel(NamedTuple):
 def wheels() -> list[Wheel]:
     """Exact contact points, and rims of so many corners, with the restitutions of Sec. 3.7."""
     kinds = {EXACT: bicycle} | {f"{n} corners": partial(rims, corners=n) for n in CORNERS}
-    return [
-        Wheel(name, e, make(e, 0.5)) for name, make in kinds.items() for e in RESTITUTIONS
-    ]
+    return [Wheel(name, e, make(e, 0.5)) for name, make in kinds.items() for e in RESTITUTIONS]
 
 
 def _draw(made: list[Wheel]):
