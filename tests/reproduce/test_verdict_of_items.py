@@ -1,6 +1,7 @@
 """Every figure and table of the five documents is made, and its verdict is the listed one."""
 
 import itertools
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -41,6 +42,17 @@ def test_verdicts_are_the_listed_ones(group):
             wrong.append((entry.item, "no data", failed))
         plt.close("all")  # a chapter has many figures
     assert not wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["Study 3", "Study 7", "Study 10"])
+def test_the_page_on_differences_has_the_tables_of_the_studies(study):
+    page = Path(__file__).parents[2] / "docs" / "differences.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    table = entries("studies", only=study)[0].make().table
+    plt.close("all")
+    for row in (list(table[0]), *(row.values() for row in table)):
+        assert f"| {' | '.join(row)} |" in lines
 
 
 def test_at_most_five_items_are_not_reproduced():
