@@ -29,7 +29,7 @@ RESTITUTIONS = (0.75, 0.5, 0.25)
 EXACT = "exact"
 
 
-class Wheel(NamedTuple):
+class SlopeRun(NamedTuple):
     """A run on the slope of 20° (Table 3.4)."""
 
     kind: str
@@ -42,13 +42,13 @@ class Wheel(NamedTuple):
         return len({e.time for e in self.run.hits if e.time > self.run.rolling_since})
 
 
-def wheels() -> list[Wheel]:
+def wheels() -> list[SlopeRun]:
     """Exact contact points, and rims of so many corners, with the restitutions of Sec. 3.7."""
     kinds = {EXACT: bicycle} | {f"{n} corners": partial(rims, corners=n) for n in CORNERS}
-    return [Wheel(name, e, make(e, 0.5)) for name, make in kinds.items() for e in RESTITUTIONS]
+    return [SlopeRun(name, e, make(e, 0.5)) for name, make in kinds.items() for e in RESTITUTIONS]
 
 
-def _draw(made: list[Wheel]):
+def _draw(made: list[SlopeRun]):
     figure, panels = new_figure(1, len(RESTITUTIONS), figsize=(10.4, 3.4), sharey=True)
     for axis, e in zip(panels, RESTITUTIONS, strict=True):
         for one, color in zip((w for w in made if w.restitution == e), COLORS, strict=False):
@@ -60,7 +60,7 @@ def _draw(made: list[Wheel]):
     return figure
 
 
-def _rows(made: list[Wheel]) -> list[dict[str, str]]:
+def _rows(made: list[SlopeRun]) -> list[dict[str, str]]:
     return [
         {"contact point": w.kind, "e": f"{w.restitution:g}", "travel [m]": f"{travel(w.run):.2f}",
          "rolls from [s]": f"{w.run.rolling_since:.2f}", "impacts after that": str(w.chatter),
@@ -70,7 +70,7 @@ def _rows(made: list[Wheel]) -> list[dict[str, str]]:
 
 
 @item("Study 10", of=wheels, draw=_draw, table=_rows)
-def which_wheel(made: list[Wheel]) -> list[Check]:
+def which_wheel(made: list[SlopeRun]) -> list[Check]:
     by_kind = {kind: [w for w in made if w.kind == kind] for kind in {w.kind for w in made}}
     exact = by_kind.pop(EXACT)
     ways = [travel(w.run) for w in exact]
