@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import minimize, nnls
 
 import stiction
+from stiction._base.errors import InputError
 from stiction.biped import (
     FootLoads,
     ground_reactions,
@@ -79,6 +80,17 @@ def test_the_walk_starts_and_ends_at_rest_and_goes_as_fast_as_recorded(walk):
     assert abs(speed[-1]) < 0.04
     steady = (walk.time > 2.65) & (walk.time < 2.65 + PERIOD)  # the stride in the middle
     assert speed[steady].mean() == pytest.approx(1.09, abs=0.03)
+
+
+def test_a_hastened_walk_has_the_recorded_steps_in_less_time(walk):
+    speed = 1.25
+    fast = walk_to_follow(RECORDING / "motion.mot", height=HEIGHT, mass=MASS, speed=speed)
+    ways = [table.values[[0, -1], table.names.index("base.x")] for table in (walk, fast)]
+    assert np.ptp(ways[0]) == pytest.approx(np.ptp(ways[1]), abs=0.02)
+    moving = [table.time[-1] - 2.0 for table in (walk, fast)]  # a second of rest at each end
+    assert moving[0] / moving[1] == pytest.approx(speed / 1.088, rel=5e-3)
+    with pytest.raises(InputError, match="`speed` must be positive, not -1"):
+        walk_to_follow(RECORDING / "motion.mot", height=HEIGHT, mass=MASS, speed=-1.0)
 
 
 def test_small_pitches_are_flat_and_large_ones_are_kept():

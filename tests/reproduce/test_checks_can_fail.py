@@ -13,7 +13,14 @@ from stiction.reproduce import Entry, Reproduction, entries, erdmann, ma, marhef
 from stiction.reproduce.flickinger_agility import posture
 from stiction.reproduce.flickinger_jumps import GUESS, OPTIMIZED
 from stiction.reproduce.flickinger_oblique import friction_curves, rolling_bicycle
-from stiction.reproduce.flickinger_runs import NO_CONTROL, RUNS, bicycle, pendulum
+from stiction.reproduce.flickinger_runs import (
+    NO_CONTROL,
+    RUNS,
+    bicycle,
+    flat_bicycle,
+    pendulum,
+)
+from stiction.reproduce.rodic_walk import forward_walk
 from stiction.scenes import scene
 
 
@@ -33,10 +40,15 @@ OTHER_RUNS = [
     ("Figure 3.1", partial(pendulum, 0.0, 0.5, "contact.mu_dynamic=0.6"), "on the dynamic cone"),
     ("Figure 3.2", "3.6.1", "several rebounds"),
     ("Figure 3.4", "5.2.1", "energy rises at least twice"),
-    ("Figure 3.5", "5.3.1", "bounces back to where it came from"),
+    ("Figure 3.5", "5.3.3", "bounces: flights"),
+    ("Figure 3.7", partial(flat_bicycle, 1.0, NO_CONTROL), "energy rises at impacts"),
     ("Figure 3.8", "5.2.2", "no rebound"),
+    ("Figure 3.10", "3.7.2", "travels much further"),
+    ("Figure 3.11", partial(bicycle, 0.75, 0.5), "forces chatter"),
+    ("Figure 3.14", partial(bicycle, 0.25, 0.5), "at rest at the end"),
     ("Figure 5.3", "5.2.2", "never in lasting contact"),
     ("Figure 5.4", "5.2.1", "at rest"),
+    ("Figure 5.6", partial(pendulum, 0.1, 0.5, "contact.rest_speed=0.001"), "two rebounds"),
     ("Figure 5.8", "3.4.2", "every impact leaves 0.95"),
     ("Figure 5.10", "5.3.1", "then it rolls"),
     ("Figure 5.11", "5.3.1", "each wheel bears half the weight"),
@@ -45,7 +57,7 @@ OTHER_RUNS = [
     ("Table 2.2", partial(bicycle, 1.0, NO_CONTROL), "and upright"),
     ("Table 2.3", partial(scene, "jumping-leg", SOFTER), "tibia: spring"),
     ("Table 3.1", "5.5, free", "q1"),
-    ("Table 3.2", "3.7.1", "q̇1"),
+    ("Table 3.2", partial(bicycle, 0.75, 0.5), "q̇1"),
     ("Table 3.4", "5.3.1", "d2"),
     ("Table 4.1", partial(rolling_bicycle, 0), "q̇1"),
     ("Table 5.1", "5.5, scaled", "q2"),
@@ -54,6 +66,8 @@ OTHER_RUNS = [
     ("Figure 4.2", partial(friction_curves, 45), "the largest μ_f"),
     ("Figure 4.5", partial(friction_curves, 30), "no slip cannot be had"),
     ("Figure 4.6", partial(rolling_bicycle, 15), "settles down"),
+    ("Figure 4.7", partial(rolling_bicycle, 0), "gains energy as it bounces"),
+    ("Figure 4.8", partial(rolling_bicycle, 0), "wheels bounce by turns"),
     ("Figure 4.9", partial(rolling_bicycle, 45), "the first impact sticks"),
     ("Figure 4.10", partial(rolling_bicycle, 45), "part of the impacts that stick"),
     ("Figure 4.11", partial(rolling_bicycle, 15), "the first impact slips"),
@@ -170,3 +184,15 @@ def test_other_recordings_are_noticed_by_rodic():
     *others, last = subject.coordinates
     renamed = replace(subject, coordinates=(*others, replace(last, name="base.more")))
     assert notices(of_item("rodic", "Figure 7").make(renamed), "38 degrees of freedom")
+
+
+@pytest.mark.slow
+def test_other_walks_are_noticed_by_rodic():
+    walk = forward_walk()
+    slower = replace(walk, reactions=replace(walk.reactions, time=1.15 * walk.reactions.time))
+    figure_8, figure_11 = (of_item("rodic", f"Figure {n}") for n in (8, 11))
+    assert notices(figure_8.make(slower), "speed of walking")
+    pushed = replace(walk, steady=walk.steady * [9.0, 1.0, 1.0])
+    assert notices(figure_11.make(pushed), "inside the friction cone")
+    lifted = replace(walk, steady=walk.steady - [0.0, 0.0, 1.0])
+    assert notices(figure_11.make(lifted), "never pulls")

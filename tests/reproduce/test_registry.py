@@ -93,6 +93,21 @@ def test_the_data_of_a_figure_are_what_it_draws():
     assert Reproduction().data == []
 
 
+def test_areas_arrows_bars_and_fields_are_data_too():
+    figure, (one, two) = new_figure(1, 2)
+    x = np.array([0.0, 1.0, 2.0])
+    one.fill_between(x, x - 1, x + 1, label="band")
+    one.quiver([1.0], [2.0], [3.0], [4.0])
+    two.bar([0, 1], [5.0, 6.0], label="bars")
+    two.pcolormesh([0, 1], [0, 1, 2], np.arange(6.0).reshape(3, 2), shading="nearest")
+    found = {curve.name: curve.points for curve in Reproduction(figure).data}
+    assert {(0.0, -1.0), (2.0, 3.0)} <= set(map(tuple, found["band"]))
+    np.testing.assert_array_equal(found["arrows 2"], [[1, 2, 3, 4]])
+    np.testing.assert_array_equal(found["bars"], [[0, 5], [1, 6]])
+    at = [[i, j, 2 * j + i] for j in range(3) for i in range(2)]
+    np.testing.assert_allclose(found["field 1"], at)
+
+
 def test_erdmanns_figures_give_their_data():
     for entry in entries("erdmann"):
         made = entry.make()

@@ -1,6 +1,7 @@
 """Every figure and table of the five documents is made, and its verdict is the listed one."""
 
 import itertools
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -43,6 +44,17 @@ def test_verdicts_are_the_listed_ones(group):
     assert not wrong
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["Study 3", "Study 7", "Study 10"])
+def test_the_page_on_differences_has_the_tables_of_the_studies(study):
+    page = Path(__file__).parents[2] / "docs" / "differences.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    table = entries("studies", only=study)[0].make().table
+    plt.close("all")
+    for row in (list(table[0]), *(row.values() for row in table)):
+        assert f"| {' | '.join(row)} |" in lines
+
+
 def test_at_most_five_items_are_not_reproduced():
     assert sum(e.listed == "not reproduced" for e in ALL) <= 5
     assert all(e.says for e in ALL if e.listed != "agrees")
@@ -64,7 +76,7 @@ def test_the_walk_that_is_shipped_is_small_and_says_whence_it_is():
 
 def test_fixed_steps_stick_no_longer_than_friction_holds():
     """Where the projected velocity stays zero from step to step, static friction is enough."""
-    motion = fixed_step(1e-3)
+    motion = fixed_step(1e-3, "crossing")
     t, d = motion.time, motion.deflection
     held = motion.sticks[1:] & motion.sticks[:-1]
     needed = np.abs(-K * d + M * OMEGA**2 * np.sin(OMEGA * t))[:-1][held]

@@ -56,6 +56,10 @@ def forces_at_rest(run: Outcome) -> list[Check]:
     moments = weight * np.array([x[0] / 2 + x[0] + x[1] / 2, x[1] / 2])
     statics = np.linalg.solve(arms, moments)
     constant, drift = run.check_settled()
+    log, ends = run.trajectory.log, [e for e in run.events if e.kind == "stick"][-1]
+    assert log is not None
+    possible = run.trajectory.scene.motions(log.q[ends.index], log.v_after[ends.index], ends.time)
+    modes = [motion.modes for motion in possible.motions]
     pushes = np.sign([*(e.impulse[0] for e in run.hits if abs(e.impulse[0]) > 1e-9), force[-1, 0]])
     turns = int(np.sum(pushes[1:] != pushes[:-1]))
     return [
@@ -66,6 +70,7 @@ def forces_at_rest(run: Outcome) -> list[Check]:
         ),
         Check.below("and what statics asks for [N]", np.abs(force[-1] - statics).max(), 1e-6),
         Check.below("friction needed at rest", used.max(), 0.74),
+        Check("when slip ends no motion is possible but sticking", modes == [("stick",)], modes),
         drift,
         *run.check_forces(),
     ]

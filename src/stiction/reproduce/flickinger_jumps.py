@@ -29,7 +29,7 @@ FIRST = 0.015  # of a jump, drawn closer [s]
 WEIGHT = 0.176 * 9.81  # of the leg [N]
 
 
-class Jump(NamedTuple):
+class JumpRun(NamedTuple):
     """A run from a posture, and what came of it."""
 
     name: str
@@ -72,10 +72,10 @@ class Jump(NamedTuple):
 
 
 @functools.cache
-def jump(name: str) -> Jump:
+def jump(name: str) -> JumpRun:
     """The jump from a posture."""
     run = scene("jumping-leg").run(until=0.6, start={"keyframe": name})
-    return Jump(name, run, jump_outcome(run.control, run))
+    return JumpRun(name, run, jump_outcome(run.control, run))
 
 
 GUESS, OPTIMIZED = partial(jump, "guess"), partial(jump, "optimized")
@@ -137,7 +137,7 @@ def figure_6_7(q: np.ndarray) -> list[Check]:
 # --------------------------------------------------------------------------- forces and torques
 
 
-def _draw_forces(made: Jump):
+def _draw_forces(made: JumpRun):
     t = made.run
     figure, grid = new_figure(2, 2, figsize=(10.0, 6.0))
     for (left, right), end in zip(grid, (t.time[-1], FIRST), strict=True):
@@ -150,7 +150,7 @@ def _draw_forces(made: Jump):
     return figure
 
 
-def _jump_table(made: Jump) -> list[dict[str, Any]]:
+def _jump_table(made: JumpRun) -> list[dict[str, Any]]:
     outcome = made.outcome
     row = {
         "stance [ms]": 1e3 * float(outcome.stance_duration),
@@ -164,7 +164,7 @@ def _jump_table(made: Jump) -> list[dict[str, Any]]:
 
 
 @item("Figure 6.8", of=GUESS, draw=_draw_forces, table=_jump_table)
-def figure_6_8(made: Jump) -> list[Check]:
+def figure_6_8(made: JumpRun) -> list[Check]:
     pushed = np.asarray(made.run.force)[0, 0, 2]
     lifted = min(e.time for e in made.foot_events if e.kind == "lift-off")
     touches = sum(e.kind in ("impact", "zeno") for e in made.foot_events)
@@ -182,7 +182,7 @@ def figure_6_8(made: Jump) -> list[Check]:
 
 
 @item("Figure 6.11", of=OPTIMIZED, draw=_draw_forces, table=_jump_table)
-def figure_6_11(made: Jump) -> list[Check]:
+def figure_6_11(made: JumpRun) -> list[Check]:
     stance = 1e3 * float(made.outcome.stance_duration)
     return [
         *stated(
@@ -197,7 +197,7 @@ def figure_6_11(made: Jump) -> list[Check]:
 # --------------------------------------------------------------------------- angles and heights
 
 
-def _draw_heights(made: Jump):
+def _draw_heights(made: JumpRun):
     t, (x, foot, _) = made.run, jump_heights(made.run)
     figure, (left, right) = new_figure(1, 2, figsize=(10.0, 3.8))
     left.plot(t.time, t.q[:, 7:], label=t.mechanism.actuators.names)
@@ -209,12 +209,12 @@ def _draw_heights(made: Jump):
     return figure
 
 
-def _in_the_air(made: Jump) -> np.ndarray:
+def _in_the_air(made: JumpRun) -> np.ndarray:
     return jump_heights(made.run)[1] > 1e-3
 
 
 @item("Figure 6.9", of=GUESS, draw=_draw_heights)
-def figure_6_9(made: Jump) -> list[Check]:
+def figure_6_9(made: JumpRun) -> list[Check]:
     away = _in_the_air(made)
     times = int(np.sum(away[1:] & ~away[:-1]))
     return stated(
@@ -225,7 +225,7 @@ def figure_6_9(made: Jump) -> list[Check]:
 
 
 @item("Figure 6.12", of=OPTIMIZED, draw=_draw_heights)
-def figure_6_12(made: Jump) -> list[Check]:
+def figure_6_12(made: JumpRun) -> list[Check]:
     away, time = _in_the_air(made), made.run.time
     back = np.flatnonzero(~away[np.argmax(away) :])
     until = float(time[np.argmax(away) + back[0]]) if len(back) else np.inf
@@ -239,12 +239,12 @@ def figure_6_12(made: Jump) -> list[Check]:
 # ------------------------------------------------------------------------- the way of the body
 
 
-def _draw_path(made: Jump):
+def _draw_path(made: JumpRun):
     return path_figure(made.run)
 
 
 @item("Figure 6.10", of=GUESS, draw=_draw_path)
-def figure_6_10(made: Jump) -> list[Check]:
+def figure_6_10(made: JumpRun) -> list[Check]:
     # The document's leg has one contact point, its foot. Ours lands on its body then.
     run, x = made.run, jump_heights(made.run)[0]
     landed = next((e.time for e in run.events() if e.contact.startswith("body")), np.inf)
@@ -256,7 +256,7 @@ def figure_6_10(made: Jump) -> list[Check]:
 
 
 @item("Figure 6.13", of=OPTIMIZED, draw=_draw_path)
-def figure_6_13(made: Jump) -> list[Check]:
+def figure_6_13(made: JumpRun) -> list[Check]:
     off = float(np.degrees(made.outcome.off_course))
     return [
         *stated(Check.below("flies along the wanted direction, off by [degrees]", off, 15.0)),

@@ -14,7 +14,14 @@ from stiction.mechanism import world_poses
 from stiction.reproduce.flickinger_agility import TORQUE
 from stiction.reproduce.flickinger_appendix import INCH, POUND, STEP, by_events
 from stiction.reproduce.flickinger_oblique import rolling_bicycle
-from stiction.reproduce.flickinger_runs import RUNS, Outcome, item
+from stiction.reproduce.flickinger_runs import (
+    NO_CONTROL,
+    RUNS,
+    Outcome,
+    bicycle,
+    flat_bicycle,
+    item,
+)
 from stiction.reproduce.registry import Check, Reproduction, stated
 from stiction.scenes import Scene, scene
 from stiction.scenes.run import build_solver
@@ -188,9 +195,9 @@ def _starts(name: str, run: Callable[[], Outcome], q: Any, v: Any, wheels: Any =
 _DROPPED = (5.0, 5.0, 0.0, 0.0, 0.0)
 _STILL, _THROWN = (0.0,) * 5, (2.0, 0.0, 0.0, 0.0, 0.0)
 _starts("Table 3.1", RUNS["3.4.1"], (0.0, 0.0), (0.0, 0.0))
-_starts("Table 3.2", RUNS["3.4.2"], _DROPPED, _THROWN, (0.5, 0.5))
+_starts("Table 3.2", partial(flat_bicycle, 1.0, NO_CONTROL), _DROPPED, _THROWN, (0.5, 0.5))
 _starts("Table 3.3", RUNS["3.6.1"], (0.0, 0.0), (0.0, 0.0))
-_starts("Table 3.4", RUNS["3.7.1"], _DROPPED, _STILL, (0.5, 0.25))
+_starts("Table 3.4", partial(bicycle, 0.75, 0.5), _DROPPED, _STILL, (0.5, 0.25))
 _starts("Table 4.1", partial(rolling_bicycle, 15), _DROPPED, _STILL, (0.5, 0.25))
 _starts("Table 5.1", RUNS["5.2.1"], (0.0, 0.0), (0.0, 0.0))
 _starts("Table 5.2", RUNS["5.3.1"], _DROPPED, _THROWN, (0.5, 0.5))

@@ -24,7 +24,7 @@ the checks say by how much, `items.toml` why) or it is **not reproduced** (nothi
 import importlib
 import pkgutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -88,7 +88,8 @@ class Curve(NamedTuple):
     panel: str  # title of its panel, or its number
     name: str
     axes: tuple[str, ...]  # labels, with units
-    points: np.ndarray  # (n, 2); (n, 3) in space, or where colour shows a third number
+    # (n, 2); (n, 3) in space, or where colour shows a third number; of arrows their starts and ways
+    points: np.ndarray
 
 
 @dataclass
@@ -120,7 +121,7 @@ class Reproduction:
 
     @property
     def data(self) -> list[Curve]:
-        """The lines, dots and contours of the figure as arrays."""
+        """The lines, dots, contours, areas, arrows, bars and fields of the figure as arrays."""
         panels = () if self.figure is None else self.figure.axes
         return [curve for i, axes in enumerate(panels) for curve in _curves(axes, str(i + 1))]
 
@@ -146,7 +147,28 @@ def _curves(axes: Any, number: str) -> list[Curve]:
         for level, segments in zip(contours.levels, contours.allsegs, strict=True):
             name = f"contour at {level:g}"
             curves += [Curve(title, name, tuple(labels), np.asarray(s)) for s in segments]
+    curves += [Curve(title, name, tuple(labels), points) for name, points in _shapes(axes)]
     return curves
+
+
+def _shapes(axes: Any) -> Iterator[tuple[str, np.ndarray]]:
+    """Names and numbers of what is neither line nor dot nor contour."""
+    for i, shape in enumerate(axes.collections):
+        name = str(shape.get_label())
+        kind = type(shape).__name__
+        if kind == "QuadMesh":
+            corners = np.asarray(shape.get_coordinates())
+            middle = (corners[:-1, :-1] + corners[1:, 1:]) / 2
+            values = np.ma.filled(np.ma.asarray(shape.get_array(), float), np.nan)
+            yield f"field {i + 1}", np.column_stack([middle.reshape(-1, 2), values.ravel()])
+        elif kind == "Quiver":
+            yield f"arrows {i + 1}", np.column_stack([shape.get_offsets(), shape.U, shape.V])
+        elif kind.endswith("PolyCollection") and kind != "Poly3DCollection":
+            name = f"area {i + 1}" if name.startswith("_") else name
+            yield from ((name, path.vertices) for path in shape.get_paths())
+    for bars in axes.containers:
+        ends = [(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in bars]
+        yield str(bars.get_label()), np.array(ends)
 
 
 def _said(document: str, item: str, *parts: str) -> str:

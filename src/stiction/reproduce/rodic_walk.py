@@ -1,21 +1,24 @@
 """rodic's laws of impact, and its walk forward in time.
 
-Figure 4 comes from the linear complementarity problem itself. Figures 8 and 11 are of the scene
-`human-walk`: a man starts from rest and walks by tracking recorded joint angles, each foot with its
-approach, impact, contact and lift; impact and contact are complementarity problems as in (52).
+Figure 4 comes from the linear complementarity problem itself. In Figures 8 and 11 the man of the
+recording starts from rest and walks by tracking recorded joint angles (the scene `human-walk`),
+each foot with its approach, impact, contact and lift; impact and contact are complementarity
+problems as in (52).
 """
 
 import functools
 import itertools
+import tempfile
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from stiction.biped import m_shape
+from stiction.biped import m_shape, walk_to_follow
 from stiction.engines import Trajectory
 from stiction.engines.reactions import APPROACH, Reactions, reactions_of
 from stiction.impacts import ImpactProblem
@@ -24,15 +27,26 @@ from stiction.mechanism import Tree, load_mechanism, world_poses
 from stiction.report.figures import COLORS, new_figure
 from stiction.report.grf_figures import MEASURED, legend_above
 from stiction.reproduce.registry import Check, Document, Reproduction, stated
-from stiction.reproduce.rodic import FEET, recorded_walk, standing_forces, whole_stance
+from stiction.reproduce.rodic import (
+    FEET,
+    HALF_STEPS,
+    MASS,
+    MOTION,
+    RECORDING,
+    STATURE,
+    recorded_walk,
+    standing_forces,
+    whole_stance,
+)
 from stiction.scenes import scene
 from stiction.surfaces import FunctionalContact, held_impact
 from stiction.surfaces.functional import NAMES
 from stiction.tables import intervals
 
 item = Document("rodic").item
-HALF_STEPS = 4
 MU = 0.1  # of wooden soles
+SPEED = 1.25  # of walking [m/s]
+SAMPLE = 0.005  # [s]
 
 
 # ------------------------------------------- Figure 2: functional coordinates of a foot's contact
@@ -175,13 +189,27 @@ class ForwardWalk:
 
 
 @functools.cache
-def forward_walk() -> ForwardWalk:
-    """The scene `human-walk` with friction pyramids, by Lemke's method; a sample every 5 ms."""
-    return with_forces(scene("human-walk").run({"contact.solver": "lcp"}))
+def forward_walk(speed: float = SPEED) -> ForwardWalk:
+    """The recorded stride from rest, so hastened that it goes at rodic's speed [m/s], with friction
+    pyramids, by Lemke's method; a sample every 5 ms."""
+    return walk_on({"contact.solver": "lcp"}, half_steps=6, speed=speed)
 
 
-def with_forces(run: Trajectory) -> ForwardWalk:
-    """A run of the human with the forces on each foot."""
+def walk_on(changes: dict[str, Any], **plan: Any) -> ForwardWalk:
+    """The man of the recording on footsteps of his own, with the forces on each foot.
+
+    Args:
+        changes: Of the scene `human-walk`.
+        **plan: As `walk_to_follow` takes them.
+    """
+    table = walk_to_follow(RECORDING / MOTION, height=STATURE, mass=MASS, **plan)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "walk.csv"
+        rows, head = np.column_stack([table.time, table.values]), ",".join(["time", *table.names])
+        np.savetxt(file, rows, delimiter=",", header=head, comments="", fmt="%.9g")
+        until = float(np.round(table.time[-1], 3))
+        fields = {"track.file": str(file), "until": until, "samples": round(until / SAMPLE) + 1}
+        run = scene("human-walk", fields | changes).run()
     reactions = reactions_of(run)
     assert reactions is not None
     sides = [[i for i, b in enumerate(reactions.bodies) if b.startswith(foot)] for foot in FEET]
@@ -256,7 +284,9 @@ def _body_before(tree: Tree, body: int) -> int:
 @item("Figure 8", of=forward_walk, draw=_draw_snapshots, table=landing_table)
 def figure_8(walk: ForwardWalk) -> list[Check]:
     x, time = walk.reactions.center[:, 0], walk.time
-    begin, end = (np.searchsorted(time, t) for t in (walk.landings[1][0], walk.landings[-2][0]))
+    # Between rest and rest: the stride in the middle.
+    middle = len(walk.landings) // 2
+    begin, end = (np.searchsorted(time, walk.landings[middle + k][0]) for k in (-1, 1))
     return [
         *stated(
             Check.less("he starts from rest: speed at the beginning",
@@ -264,7 +294,7 @@ def figure_8(walk: ForwardWalk) -> list[Check]:
             Check.more("and makes four half-steps: landings", len(walk.landings), HALF_STEPS - 1),
             check_turns(walk),
             Check.close("speed of walking [m/s]", (x[end] - x[begin]) / (time[end] - time[begin]),
-                        1.25, 0.05),
+                        SPEED, 0.05),
         ),
         Check.more("he does not fall: least height of his centre, of the first", lowest(walk), 0.9),
     ]  # fmt: skip

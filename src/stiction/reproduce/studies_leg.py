@@ -13,13 +13,12 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from stiction.agility import JumpControl, jump_control, make_stance, place
+from stiction.agility import JumpControl, jump_control, jump_outcome, make_stance, place
 from stiction.agility.stance import stance_maps
-from stiction.mechanism import Mechanism
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.flickinger_agility import DIRECTION, HEIGHTS, MU
 from stiction.reproduce.registry import Check, Document
-from stiction.scenes import parse_settings, scene
+from stiction.scenes import Scene, parse_settings, scene
 
 item = Document("studies").item
 GUESS, OPTIMIZED = (
@@ -31,6 +30,7 @@ AXES = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # N1, N2, N3 in x, y, z
 HIP, BEND = (0.09, -0.02), 30.0  # of the leg that is simulated [m, degrees]
 FACE = (0.04, 0.0)  # a hip on the body's face [m]
 ROUNDED = 0.005  # the printed heights have two digits [m]
+UNTIL = 0.45  # of the jumps: the highest point is at 0.3 s [s]
 ALONG = 15.0  # what counts as about along the jump [degrees]
 
 
@@ -67,7 +67,7 @@ def off_the_jump(foot: np.ndarray) -> float:
     return float(np.degrees(np.arccos(cosine)))
 
 
-def leg_with(hip: tuple[float, float], bend: float, *, ahead: bool = True) -> Mechanism:
+def leg_with(hip: tuple[float, float], bend: float, *, ahead: bool = True) -> Scene:
     """The jumping leg with its hip elsewhere, and another bend of the knee at zero angle."""
     half = np.radians(bend) / 2
     link = [COXA, 0.0, 0.0] if ahead else [0.0, 0.0, -COXA]
@@ -80,12 +80,20 @@ def leg_with(hip: tuple[float, float], bend: float, *, ahead: bool = True) -> Me
     settings = [
         f"mechanism.edits.{name}={[float(x) for x in value]}" for name, value in edits.items()
     ]
-    return scene("jumping-leg", parse_settings(settings)).mechanism
+    return scene("jumping-leg", parse_settings(settings))
+
+
+def rises(hip: tuple[float, float], bend: float) -> tuple[float, float]:
+    """How far the body rises in jumps from the guess and from the printed optimum [m]."""
+    leg = leg_with(hip, bend)
+    runs = [leg.run(until=UNTIL, start={"keyframe": name}) for name in ("guess", "optimized")]
+    guess, best = (float(jump_outcome(run.control, run).rise) for run in runs)
+    return guess, best
 
 
 def first_force(hip: tuple[float, float], bend: float, *, ahead: bool = True) -> float:
     """Normal force on the foot as the push from the guess begins [N]; negative: it is lifted."""
-    mechanism = leg_with(hip, bend, ahead=ahead)
+    mechanism = leg_with(hip, bend, ahead=ahead).mechanism
     stance = make_stance(mechanism, contacts=["foot"], mu=MU, point="body")
     q = next(key.q for key in mechanism.keyframes if key.name == "guess")
     q = place(stance, jnp.asarray(q))[0]
@@ -104,18 +112,24 @@ def _first_force(control: JumpControl, q):
 HIPS, BENDS = np.arange(0.0, 0.1201, 0.01), np.arange(0.0, 60.1, 10.0)  # [m], [degrees]
 COLUMNS = ("hip ahead [m]", "bend at zero [°]", "hip up [m]", "height of the optimum [m]",
            "line off the jump [°]", "normal force [N]")  # fmt: skip
+RISE = ("rise from the guess [m]", "rise from the optimum [m]")
 
 
 class Legs(NamedTuple):
     """Legs of which each is in the guess as high as printed: `COLUMNS` for each, and who fits."""
 
     found: np.ndarray
+    rises: np.ndarray  # of those that fit, and of the leg that is simulated [m]
 
     @property
     def fit(self) -> np.ndarray:
         """Which of them have the optimum's height, stand, and have their foot in line."""
-        high, off, force = self.found[:, 3:].T
-        return (np.abs(high - HEIGHTS["optimized"]) < ROUNDED) & (off < ALONG) & (force > 0)
+        return _fits(self.found)
+
+
+def _fits(found: np.ndarray) -> np.ndarray:
+    high, off, force = found[:, 3:].T
+    return (np.abs(high - HEIGHTS["optimized"]) < ROUNDED) & (off < ALONG) & (force > 0)
 
 
 def legs() -> Legs:
@@ -127,7 +141,9 @@ def legs() -> Legs:
         high = -foot_place(OPTIMIZED, hip, bend)[2]
         off = off_the_jump(foot_place(GUESS, hip, bend))
         rows.append((x, bend, hip[1], high, off, first_force(hip, bend)))
-    return Legs(np.array(rows))
+    found = np.array(rows)
+    fit = [((x, up), bend) for x, bend, up, *_ in found[_fits(found)].tolist()]
+    return Legs(found, np.array([rises(*leg) for leg in [*fit, (HIP, BEND)]]))
 
 
 def _draw(made: Legs):
@@ -150,8 +166,10 @@ def _draw(made: Legs):
 
 
 def _table(made: Legs) -> list[dict[str, str]]:
-    rows = ((f"{value:.4g}" for value in row) for row in made.found[made.fit])
-    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    taken = foot_place(OPTIMIZED, HIP, BEND), off_the_jump(foot_place(GUESS, HIP, BEND))
+    own = (HIP[0], BEND, HIP[1], -taken[0][2], taken[1], first_force(HIP, BEND))
+    rows = np.column_stack([[*made.found[made.fit], own], made.rises])
+    return [dict(zip(COLUMNS + RISE, (f"{x:.4g}" for x in row), strict=True)) for row in rows]
 
 
 @item("Study 3", of=legs, draw=_draw, table=_table)
@@ -164,6 +182,10 @@ def which_leg(made: Legs) -> list[Check]:
         Check.below("line from foot to body, off the jump [degrees]", off_the_jump(guess), ALONG),
         Check.more("the guess stands: normal force [N]", first_force(HIP, BEND), 0.0),
         Check.more("legs of the map of which all holds", int(made.fit.sum()), 0),
+        Check.below("all of them rise a few centimetres from the guess, at most [m]",
+                    made.rises[:, 0].max(), 0.04),
+        Check.more("and ten times as far from the optimum, at least", float(
+            (made.rises[:, 1] / made.rises[:, 0]).min()), 10.0),
         Check.less("a straight leg that hangs from the body's face is lifted instead", hanging,
                    0.0, "N"),
     ]  # fmt: skip

@@ -29,7 +29,8 @@ JUMPS = 250
 
 @item("Study 8")
 def straight_leg() -> Reproduction:
-    stance = make_stance(leg_with(FACE, 0.0, ahead=False), contacts=["foot"], mu=MU, point="body")
+    hanging = leg_with(FACE, 0.0, ahead=False).mechanism
+    stance = make_stance(hanging, contacts=["foot"], mu=MU, point="body")
     limits = posture_limits(stance)
     law = rigid_law(scene("jumping-leg").scenario.contact, stance.contacts)
     guess = next(key.q for key in stance.mechanism.keyframes if key.name == "guess")

@@ -5,26 +5,21 @@ half-steps, forward in time from rest on ground with μ = 0.1.
 """
 
 import functools
-import tempfile
-from pathlib import Path
 
 import numpy as np
 
-from stiction.biped import walk_to_follow
 from stiction.report.grf_figures import legend_above
 from stiction.reproduce.registry import Check, Document
-from stiction.reproduce.rodic import MASS, MOTION, RECORDING, STATURE, recorded_walk
+from stiction.reproduce.rodic import HALF_STEPS, recorded_walk
 from stiction.reproduce.rodic_walk import (
-    HALF_STEPS,
     MU,
     ForwardWalk,
     check_turns,
     draw_forces,
     landing_table,
     lowest,
-    with_forces,
+    walk_on,
 )
-from stiction.scenes import parse_settings, scene
 
 item = Document("studies").item
 STEP = 0.18  # [m]; of the man in the recording: 0.67
@@ -36,20 +31,8 @@ _LOADED = 0.5  # of the weight: what counts as a foot that bears it
 @functools.cache
 def short_walk() -> ForwardWalk:
     """Four short half-steps from rest, on μ = 0.1."""
-    table = walk_to_follow(
-        RECORDING / MOTION, height=STATURE, mass=MASS, half_steps=HALF_STEPS, step=STEP
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "short-walk.csv"
-        rows = np.column_stack([table.time, table.values])
-        head = ",".join(["time", *table.names])
-        np.savetxt(file, rows, delimiter=",", header=head, comments="", fmt="%.9g")
-        settings = [
-            f"track.file={file}",
-            f"until={table.time[-1]:.3f}",
-            *(f"contact.{name}={MU}" for name in ("mu_static", "mu_dynamic")),
-        ]
-        return with_forces(scene("human-walk", parse_settings(settings)).run())
+    wood = {f"contact.{name}": MU for name in ("mu_static", "mu_dynamic")}
+    return walk_on(wood, half_steps=HALF_STEPS, step=STEP)
 
 
 def friction_on_plates() -> tuple[np.ndarray, float]:

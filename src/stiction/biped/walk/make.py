@@ -27,6 +27,7 @@ def walk_to_follow(
     sex: str = "male",
     half_steps: int = 6,
     step: float | None = None,
+    speed: float | None = None,
     rise: float = 0.0,
 ) -> Table:
     """A walk of the human with soles that bend, from rest to rest, with the stride of a recording.
@@ -41,6 +42,8 @@ def walk_to_follow(
         sex: "male" or "female".
         half_steps: Before the one that brings the feet together.
         step: Length of a half-step [m]; as recorded by default.
+        speed: Of the recorded stride, which is hastened or slowed to it [m/s]; as recorded by
+            default. Its half-steps are as long as they were, unless `step` says otherwise.
         rise: Of each step [m]; `stairs_to_climb` makes the ground for it.
     """
     text = human(height, mass, sex, sole="hinged")
@@ -48,7 +51,8 @@ def walk_to_follow(
     table = read_motion(recording, subject)
     q, _ = coordinates_of(table, subject)
     model = mujoco.MjModel.from_xml_string(text)
-    plan = plan_walk(recorded_stride(model, table.time, q), half_steps, step=step, rise=rise)
+    stride = recorded_stride(model, table.time, q)
+    plan = plan_walk(stride.at_speed(speed), half_steps, step=step, rise=rise)
     motion = walk_motion(model, plan)
     names = [c.name for c in subject.coordinates]
     moves = [i for i in range(len(names)) if i < 7 or np.ptp(motion.q[:, i]) > 0]

@@ -6,7 +6,7 @@ does is mirrored and shifted by half a stride, and both sides are fitted togethe
 treadmill people wander) are fitted beside it and left out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -35,6 +35,14 @@ class RecordedStride:
     # Fourier coefficients of pelvis and trunk, less the way that was gone. Shape (k, 9)
     body: np.ndarray
     foot: np.ndarray  # of a foot at its own phase: pitch [rad], and x of its ankle, less the way
+
+    def at_speed(self, speed: float | None) -> "RecordedStride":
+        """The same stride in more or less time [m/s]; itself without a speed."""
+        if speed is None:
+            return self
+        if not 0 < speed < np.inf:
+            raise InputError(f"`speed` must be positive, not {speed:g}; give it in m/s")
+        return replace(self, period=self.period * self.speed / speed, speed=speed)
 
     def body_at(self, phase: np.ndarray) -> np.ndarray:
         """Pelvis (x, y, z, roll, pitch, yaw) and trunk joints. Shape (n, 9)."""
