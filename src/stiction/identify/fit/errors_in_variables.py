@@ -30,6 +30,7 @@ from stiction.identify.contact.model import ContactModel, wrench
 from stiction.identify.fit import robust
 from stiction.identify.fit.nuisances import N_ADDED, added_basis, added_reading, calibration_of
 from stiction.identify.path.coordinates import acceleration_of, motion_of
+from stiction.identify.path.readings import N_SHIFTS
 from stiction.identify.path.segments import WINDOW, Track
 from stiction.identify.path.splines import ORDER, basis
 
@@ -39,6 +40,7 @@ TOLERANCE = 1e-3
 _GAINED = 1e-3  # of the cost, in a step of the path alone: enough
 _SHORTER = 0.3  # a step that does not lower the cost is tried again, this much shorter
 _CARRIED = WINDOW - 6
+_SHIFTS = slice(-2 - N_SHIFTS, -2)  # among the nuisances: before the two of the clock
 
 
 class JointProblem(eqx.Module):
@@ -110,7 +112,7 @@ def _wrench_rows(problem: JointProblem, segment: Track, window, theta):
         return r, r
 
     # The added readings are linear with known columns; the rest is differentiated.
-    added, frames = theta[p : p + N_ADDED], theta[p + N_ADDED : -2]
+    added, frames = theta[p : p + N_ADDED], theta[p + N_ADDED : _SHIFTS.start]
     own, fixed = (theta[:p], frames) if problem.nuisances is not None else (
         jnp.concatenate([theta[:p], frames]), jnp.zeros(0))  # fmt: skip
     z = jnp.concatenate([x, v, a, jnp.broadcast_to(own, (len(late), len(own)))], axis=1)
@@ -127,7 +129,8 @@ def _wrench_rows(problem: JointProblem, segment: Track, window, theta):
         basis_of = added_basis(segment.wrench_age, x[:, :3] - segment.home[None])
         reading = jnp.einsum("sb,ij->sibj", basis_of, jnp.diag(1 / problem.wrench_noise))
         clock = jnp.stack([delay, delay * since[:, None]], axis=-1)
-        columns += [reading.reshape(len(late), 6, N_ADDED), J[..., 18 + p :], clock]
+        nothing = jnp.zeros((len(late), 6, N_SHIFTS))
+        columns += [reading.reshape(len(late), 6, N_ADDED), J[..., 18 + p :], nothing, clock]
     rows = jnp.concatenate([*columns, r[..., None]], axis=-1)
     on = segment.wrench_on[:, None]
     weight = jnp.sqrt(on * robust.weight(r, problem.loss))
@@ -164,10 +167,16 @@ def _sweep(problem: JointProblem | None, track: Track, coefficients, theta, scal
 
     def step(carried, inputs):
         segment, window = inputs
-        R, rhs = segment.known[:, :WINDOW], segment.known[:, WINDOW]
-        off = R @ window.reshape(-1) - rhs
-        blocks = [jnp.concatenate([R, jnp.zeros((WINDOW, p)), off[:, None]], axis=1)]
+        R, by_shift = segment.known[:, :WINDOW], segment.known[:, WINDOW:-1]
+        off = R @ window.reshape(-1) - segment.known[:, -1]
+        by_theta = jnp.zeros((len(R), p))
         cost = jnp.zeros(())
+        if problem is not None:
+            z = theta if problem.nuisances is None else problem.nuisances
+            off = off + by_shift @ z[_SHIFTS]
+            if problem.nuisances is None:
+                by_theta = by_theta.at[:, _SHIFTS].set(by_shift) * scale
+        blocks = [jnp.concatenate([R, by_theta, off[:, None]], axis=1)]
         if problem is not None:
             rows, cost = _wrench_rows(problem, segment, window, theta)
             blocks.append(rows * columns[None, :])

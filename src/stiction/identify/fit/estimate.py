@@ -142,8 +142,8 @@ def far_warnings(nuisances: Nuisances, found: Estimate) -> list[str]:
 def other_causes(nuisances: Nuisances, found: Estimate) -> list[str]:
     """A sentence where what the fit needs looks like one cause that is not among the nuisances.
 
-    Three of the setup's numbers off at once are rarer than one unforeseen fault; and what bends, or
-    follows with play, makes wrenches late.
+    Three of the setup's numbers off at once are rarer than one unforeseen fault; and what lags or
+    loses rows makes wrenches late.
     """
     late = next(g for g in nuisances.groups if g.name == "delay")
     unusual = "delay" in found.off and np.any(
@@ -153,10 +153,10 @@ def other_causes(nuisances: Nuisances, found: Estimate) -> list[str]:
         return []
     what = "a delay so large" if unusual else f"{len(found.off)} of the setup's numbers off at once"
     return [
-        f"{what} may be one other cause that no number of the setup stands for: play between the"
-        " tool and the tracked frame, frames that were lost, or a tool that bends (tool and sensor"
-        " are in series with every k); k, c and friction may be off by more than their intervals."
-        " To tell, press the bare tool on something rigid, and reverse the motion under load"
+        f"{what} may be one other cause that no number of the setup stands for: frames that were"
+        " lost, a filter, or plates that move; k, c and friction may be off by more than their"
+        " intervals. To tell, press the bare tool on something rigid, and reverse the motion under"
+        " load"
     ]
 
 

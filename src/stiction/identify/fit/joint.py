@@ -109,6 +109,7 @@ def estimate_jointly(
     if not np.array_equal(free[:p], seen):
         # What is held at zero has an error bar all the same: that of the fit that held nothing.
         spread = average(root, rhs, theta[p:], nuisances, seen, misfit, asked).covariance
+        told = replace(told, hypotheses=())
     unseen = np.flatnonzero(~seen)
     spread[unseen, unseen] = np.inf
     estimate = replace(

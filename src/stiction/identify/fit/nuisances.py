@@ -1,10 +1,10 @@
 r"""What a setup may have slightly wrong, estimated along with what is wanted.
 
 Sensor offset, drift and slow wander, a cable's pull, turned axes, misplaced frames, plates and
-sizes, clocks: each is a group of numbers z with a tolerance $\tau$. A tolerance that the setup
-declares is a prior, $z \sim N(0, \tau^2)$. One that it does not is a suspicion: with probability
-$\pi$ the group is off by about its usual tolerance, else it is right. `averaging` weighs the two by
-what the data say.
+sizes, a tool that bends or has play, clocks: each is a group of numbers z with a tolerance
+$\tau$. A tolerance that the setup declares is a prior, $z \sim N(0, \tau^2)$. One that it does not
+is a suspicion: with probability $\pi$ the group is off by about its usual tolerance, else it is
+right. `averaging` weighs the two by what the data say.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from stiction._base.arrays import AnyArray, Array, Float
 from stiction.identify.contact.calibration import Calibration
 from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.path.noise import Noise
+from stiction.identify.path.readings import SHIFTS
 
 _BIAS_IN_NOISE = 4.0  # usual offset of a force-torque sensor, in its noise
 _CABLE = 20.0  # N/m: usual stiffness of a cable or hose that hangs on the tool
@@ -27,8 +28,9 @@ _SETTLING = 4.0, 12.0  # rates at which an offset settles, in test lengths
 _ADDED = {"bias": 1, "drift": 1, "wander": 3, "cable": 3}
 N_ADDED = 6 * sum(_ADDED.values())
 
-# Usual tolerances: of mounting by hand (1°, half a millimetre), of calipers on a shape (2 %), of
-# two computers' clocks (10 ms apart, half a percent in rate).
+# Usual tolerances: of mounting by hand (1°, half a millimetre), of calipers on a shape (2 %), of an
+# arm with its tool (200 N/mm, 0.4 mm of play), of two computers' clocks (10 ms apart, half a
+# percent in rate).
 USUAL = {
     "sensor_turn": 0.0175,
     "sensor_point": 1e-3,
@@ -37,6 +39,8 @@ USUAL = {
     "tool_offset": 5e-4,
     "plates": 5e-4,
     "size": 0.02,
+    "bending": 5e-6,
+    "play": 2e-4,
     "delay": 0.01,
     "rate": 0.005,
 }
@@ -57,6 +61,10 @@ WORDS = {
                     " presses"),
     "plates": ("places of the plates", "m", "touch and let go slowly, several times"),
     "size": ("size of the body's shapes", "", "touch opposite sides"),
+    "bending": ("bending of the tool under its load", "m/N", "press the bare tool on something"
+                " rigid"),
+    "play": ("play between the tool and the tracked frame (half of it)", "m", "reverse the motion"
+             " under load"),
     "delay": ("delay of the wrench's clock", "s", "press and let go quickly, several times"),
     "rate": ("rate of the wrench's clock", "", "press and let go quickly at the beginning and at"
              " the end"),
@@ -128,11 +136,11 @@ def nuisances_of(setup: ContactSetup, noise: Noise) -> Nuisances:
 
 
 def _layout(n_plates: int) -> list[tuple[str, int]]:
-    """Groups and how many numbers each has; the two of the clock come last."""
+    """Groups and how many numbers each has; those of the motion's readings and clock come last."""
     of_model = Calibration.none(n_plates)
     sizes = [(name, int(np.size(value))) for name, value in vars(of_model).items()]
     added = [(name, 6 * count) for name, count in _ADDED.items()]
-    return [*added, *sizes, ("delay", 1), ("rate", 1)]
+    return [*added, *sizes, *SHIFTS.items(), ("delay", 1), ("rate", 1)]
 
 
 def calibration_of(z: Float[Array, " q"], n_plates: int) -> Calibration:

@@ -32,6 +32,7 @@ from stiction.identify.fit.samples import (
     on_pose_clock,
 )
 from stiction.identify.path.motion import SmoothPath
+from stiction.identify.path.readings import side_of_play
 
 _REACH = 10.0  # noise levels of a point within which a touch is looked for
 _JUMP = 12.0  # noise levels of the wrench that tell a touch surely
@@ -64,6 +65,9 @@ def touch_rows(
             which = jnp.asarray(touch.plate), jnp.asarray(touch.point)
             depth, by = _depth(problem.model, at, both, *which)
             row = np.array(by)
+            # Play moves the path itself; before a touch there is no load to bend the tool.
+            side = side_of_play(np.asarray(at.velocity), problem.noise, spacing)
+            row[-5:-2] -= np.asarray(problem.model.plates.normal)[touch.plate] * side
             row[-2:] -= touch.speed * np.array([1.0, touch.time - middle])
             error = np.sqrt(touch.apart**2 / 12 + of_path**2)
             rows.append(row[None] / error)

@@ -52,6 +52,7 @@ from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.path.clocks import estimate_delay
 from stiction.identify.path.motion import ExactPath, smooth_path, widest_spacing
 from stiction.identify.path.noise import Noise, as_scattering, sensor_noise
+from stiction.identify.path.readings import shifts_of
 from stiction.identify.path.segments import lay_out_poses
 from stiction.identify.recording import Recording
 from stiction.identify.result import Identification, Trace
@@ -146,24 +147,27 @@ def fit_contact(
         loss=setup.method.loss,
         positive=setup.method.positive,
     )
-    poses = [cache(partial(lay_out_poses, r, noise)) for r in recordings]
     widest, paths = None, [ExactPath(r) for r in recordings]
+    poses = [cache(partial(lay_out_poses, r, noise)) for r in recordings]
     if not noise.exact_motion:
         widest = setup.method.knot_spacing or min(widest_spacing(r, noise) for r in recordings)
+        shifts = [shifts_of(r, noise, widest, in_body=model.axes == "body") for r in recordings]
+        both = zip(recordings, shifts, strict=True)
+        poses = [cache(partial(lay_out_poses, r, noise, shifts=s)) for r, s in both]
         paths = [smooth_path(p(widest), noise) for p in poses]
     tell("aligning the clocks")
     delays, recordings = _align(problem, recordings, paths, setup)
 
-    def taken(problem: ContactProblem, clock: np.ndarray) -> list[Samples]:
+    def taken(problem: ContactProblem, clock: np.ndarray, paths: Sequence) -> list[Samples]:
         tests = zip(recordings, paths, poses, strict=True)
         return [take_samples(problem, *test, widest, clock) for test in tests]
 
     right = np.zeros(2)
-    tests = taken(problem, right)
+    tests = taken(problem, right, paths)
     if widest is not None:
         sliding = without_idle_friction(problem, tests, widest)
         if sliding.model.materials != model.materials:
-            problem, tests = sliding, taken(sliding, right)
+            problem, tests = sliding, taken(sliding, right, paths)
     _check_judged(tests)
     by_name = setup.method.name
     plain = by_name == "least-squares" or (by_name == "auto" and noise.exact_motion)
@@ -193,7 +197,7 @@ def fit_contact(
     for _ in range(_ROUNDS if found.off else 0):
         # Which samples touch surely depends on where things are.
         before, problem = found, calibrated(problem, found.nuisances)
-        tests = taken(problem, found.nuisances[-2:])
+        tests = taken(problem, found.nuisances[-2:], [s.path for s in found.tests])
         _check_judged(tests)
         found = solve(problem, tests, found.spacing, found)
         if np.all(np.abs(found.theta - before.theta) < 0.1 * np.sqrt(np.diag(found.covariance))):
@@ -214,7 +218,8 @@ def fit_contact(
         _investigate(unpruned, setup, recordings[0], at, again)
     _check_carried(traces_of(problem, found), noise)
     if found.whitened > MISFIT or found.off & {"delay", "rate"}:
-        said += [sentence for r in recordings for sentence in lost_frames(r)]
+        rate = float(found.nuisances[-1])
+        said += [sentence for r in recordings for sentence in lost_frames(r, rate)]
     delay = float(np.mean(delays) + found.nuisances[-2])
     return ContactFit(problem, found, partial(solve, problem), list(recordings), said, delay, plain)
 
