@@ -223,7 +223,8 @@ def mixture_quantile(
     if np.ptp(ends) == 0:
         return float(ends[0])
     below = lambda x: float(weight @ norm.cdf((x - mean) / std)) - part  # noqa: E731
-    return brentq(below, ends.min(), ends.max(), xtol=1e-6 * float(std.min()))
+    root = brentq(below, ends.min(), ends.max(), xtol=1e-6 * float(std.min()))
+    return float(root)  # type: ignore[arg-type]
 
 
 def _variances(wanted: np.ndarray, covariance: np.ndarray) -> np.ndarray:

@@ -175,7 +175,7 @@ def _sweep(problem: JointProblem | None, track: Track, coefficients, theta, scal
             z = theta if problem.nuisances is None else problem.nuisances
             off = off + by_shift @ z[_SHIFTS]
             if problem.nuisances is None:
-                by_theta = by_theta.at[:, _SHIFTS].set(by_shift) * scale
+                by_theta = by_theta.at[:, _SHIFTS].set(by_shift) * scale[None]
         blocks = [jnp.concatenate([R, by_theta, off[:, None]], axis=1)]
         if problem is not None:
             rows, cost = _wrench_rows(problem, segment, window, theta)
