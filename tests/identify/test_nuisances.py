@@ -29,9 +29,8 @@ def line(offset, *, tolerance=1.0, declared=False, n=200, noise=0.1, seed=0, end
     start = np.array([np.sum(x * y) / np.sum(x * x), 0.0])  # the fit without z
     R = np.linalg.qr(np.column_stack([rows, rows @ start - y / noise]), mode="r")
     group = Nuisance("offset", slice(0, 1), np.array([tolerance]), declared)
-    told = average(
-        R[:2, :2], R[:2, 2], np.zeros(1), Nuisances((group,)), np.array([True]), 1.0, np.eye(1)
-    )
+    only = Nuisances((group,), np.zeros((1, 1), dtype=int))
+    told = average(R[:2, :2], R[:2, 2], np.zeros(1), only, np.array([True]), 1.0, np.eye(1))
     return start[0] + told.change[0], np.sqrt(told.covariance[0, 0]), told, (rows, y / noise)
 
 
@@ -343,3 +342,26 @@ def test_quantiles_of_a_mixture():
         assert np.mean(draws < found) == pytest.approx(part, abs=0.003)
     far = mixture_quantile(0.975, np.array([0.5, 0.5]), np.array([0.0, 100.0]), np.ones(2))
     assert far == pytest.approx(100 + 1.644854, abs=1e-4)
+
+
+def test_every_log_has_its_own_offset_and_delay():
+    """Two logs, shifted each the other way, tell as much as two that are not."""
+    setup, folder = read_setup("single-point")
+    sound = [virtual_test(setup, folder, number=i).recording for i in range(2)]
+    up = np.array([0, 0, 0.5, 0, 0, 0])
+    shifted = [
+        replace(r, wrench=r.wrench + sign * up, wrench_time=r.wrench_time + sign / 50)
+        for r, sign in zip(sound, (1, -1), strict=True)
+    ]
+    plain, found = identify(sound, setup, folder), identify(shifted, setup, folder)
+    assert plain.corrections == []
+    notes = found.notes["nuisances"]
+    for name, places, truth in (("bias", [2, 8], [0.5, -0.5]), ("delay", [0, 1], [0.02, -0.02])):
+        value, std = (np.array(notes[name][what])[places] for what in ("value", "std"))
+        assert np.all(np.abs(value - truth) < 3.5 * std)
+        assert np.all(std < 0.2 * np.abs(truth))
+    for name in ("bottom.k", "bottom.c"):
+        p = found.parameters[name]
+        assert abs(p.value - setup.testbed.truth[name]) < 3 * p.std
+        assert p.std < 1.5 * plain.parameters[name].std
+    assert [set(t) for t in found.tests] == [{"test", "bottom.k", "bottom.c", "bottom.mu"}] * 2

@@ -19,6 +19,7 @@ _AT_RANGE = 0.999
 _DEEPEST = 10  # body sizes: plates on springs yield, but not by more than this
 _MOST_BAD = 0.3  # share of rows: more are no exception
 _STANDS_OUT = 12.0  # noise levels: far beyond what a smooth motion and noise give
+_LOOKS = 3
 _SHARE_LOST = 0.015  # of the time by which one sensor ends before the other
 _SAME_SHARE = 2.5  # times what is missing within which clocks run apart for that reason
 _FLAT = 8  # samples of a plateau, at least
@@ -180,6 +181,18 @@ def _poses(r: Recording, keep: np.ndarray) -> Recording:
 
 
 def _standing_out(x: Float[np.ndarray, "n k"]) -> Bool[np.ndarray, " n"]:
+    """Samples far from their neighbours, looked for again without those that were found."""
+    out = np.zeros(len(x), dtype=bool)
+    for _ in range(_LOOKS):
+        kept = np.flatnonzero(~out)
+        far = _far_from_neighbours(x[kept])
+        if not far.any():
+            break
+        out[kept[far]] = True
+    return out
+
+
+def _far_from_neighbours(x: Float[np.ndarray, "n k"]) -> Bool[np.ndarray, " n"]:
     """Samples far from the median of their neighbours, of readings in units of the noise.
 
     A moving median follows slopes and steps, and is deaf to up to three bad samples of seven; what
@@ -190,8 +203,9 @@ def _standing_out(x: Float[np.ndarray, "n k"]) -> Bool[np.ndarray, " n"]:
         return np.zeros(len(x), dtype=bool)
     from scipy.ndimage import maximum_filter1d, median_filter
 
-    around = median_filter(x, size=(7, 1), mode="nearest")
-    slope = np.abs(np.gradient(median_filter(around, size=(7, 1), mode="nearest"), axis=0))
+    # Mirrored at the ends: repeated there, the last sample would outvote its neighbours.
+    around = median_filter(x, size=(7, 1), mode="mirror")
+    slope = np.abs(np.gradient(median_filter(around, size=(7, 1), mode="mirror"), axis=0))
     # At a step the median may sit on either side of it.
     steepest = maximum_filter1d(slope, 7, axis=0)
     return np.any(np.abs(x - around) > _STANDS_OUT + 3 * steepest, axis=1)

@@ -195,6 +195,7 @@ def hints(nuisances: Nuisances, found: Estimate) -> list[str]:
 def nuisance_notes(nuisances: Nuisances, found: Estimate) -> dict[str, Any]:
     """What was found of the setup's own numbers, and how well the data told them."""
     out = {}
+    late = next(g for g in nuisances.groups if g.name == "delay")
     probability = {} if found.told is None else found.told.probability
     for g in nuisances.groups:
         if not np.any(g.tolerance > 0):
@@ -205,4 +206,4 @@ def nuisance_notes(nuisances: Nuisances, found: Estimate) -> dict[str, Any]:
             "tolerance": [t if np.isfinite(t) else None for t in g.tolerance.tolist()],
             "probability_off": 1.0 if g.declared else probability.get(g.name, 0.0),
         }
-    return {"nuisances": out, "delay_std": float(found.nuisance_std[-2])}
+    return {"nuisances": out, "delay_std": float(found.nuisance_std[late.place][0])}

@@ -71,20 +71,26 @@ def _along(model, theta, motion, bristles):
 def traces_of(problem: ContactProblem, found: Estimate) -> list[Trace]:
     """The tests sample by sample, as fitted."""
     traces = []
-    problem = calibrated(problem, found.nuisances)
+    problem, nuisances = calibrated(problem, found.nuisances), problem.nuisances
     model, inertia, theta = problem.model, problem.inertia, jnp.asarray(found.theta)
     k, c, h, exponent = (
         np.asarray(model.plate_values(n, found.theta)) for n in ("k", "c", "h", "lambda")
     )
-    for s, bristles in zip(found.tests, found.bristles or [None] * len(found.tests), strict=True):
-        time = on_pose_clock(s.recording, found.nuisances[-2:])
+    every = zip(
+        found.tests,
+        found.bristles or [None] * len(found.tests),
+        found.nuisances[nuisances.places],
+        strict=True,
+    )
+    for s, bristles, z in every:
+        time = on_pose_clock(s.recording, z[-2:])
         motion = s.path(time)
         predicted, depth, rate, slip, touched = (
             np.asarray(a) for a in _along(model, theta, motion, bristles)
         )
         age = (s.recording.wrench_time - time.mean()) / np.ptp(s.recording.pose_time)
         way = np.asarray(motion.position) - s.recording.position[0]
-        measured = s.wrench - added_reading(found.nuisances, age, way)
+        measured = s.wrench - added_reading(z, age, way)
         if inertia is not None and s.recording.acceleration is None:
             measured = measured - inertial_along(model, inertia, motion, s.path.acceleration(time))
         elastic = np.where(touched > 0, np.maximum(depth, 0.0), 0.0) ** exponent
