@@ -16,6 +16,7 @@ from stiction._base.errors import InputError
 from stiction.identify import Recording, identify, read_setup, testbed_of, virtual_test
 from stiction.identify.kinds.contact_setup import ContactSetup
 
+_WIDE = 3.92  # standard errors in an interval of 95 %
 Log = tuple[Recording, ContactSetup]
 Fault = Callable[[Recording, ContactSetup, np.random.Generator], Log]
 
@@ -286,7 +287,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "offset settles with temperature": ("slow change",),
     "backlash 0.4 mm": ("play",),
     "cable force 20 N/m": ("cable",),
-    "tool bends 10 µm/N": ("tool and sensor are in series",),
+    "tool bends 10 µm/N": ("bending of the tool",),
     "force rounded to 2 N": ("rounded",),
     "position rounded to 0.5 mm": ("rounded",),
     "force filtered": ("filter",),
@@ -316,7 +317,7 @@ class Outcome:
 
     Attributes:
         held: Whether each interval holds the truth, by parameter; empty if the log was refused.
-        width: Standard errors, relative to the truth, by parameter.
+        width: Of intervals, in standard errors (a quarter of each), relative to the truth.
         refused: Whether the log was refused.
         named: Whether a refusal, a warning or a correction names the fault.
         caveat: Whether only a caveat does, which clean logs have too.
@@ -338,7 +339,7 @@ class Verdict:
     Attributes:
         count: Of logs.
         held: Of the intervals that hold the truth, by parameter, how many of how many.
-        width: Median standard error, relative to the truth, by parameter.
+        width: Median of that, by parameter.
         refused: Logs that were refused.
         named: Logs, those refused among them, whose fault is named.
         caveat: Logs whose fault only a caveat names.
@@ -384,7 +385,7 @@ def try_log(name: str, fault: str, number: int, **changes) -> Outcome:
     named = _names(fault, found.warnings + found.corrections)
     return Outcome(
         {n: p.interval[0] <= truth[n] <= p.interval[1] for n, p in told.items()},
-        {n: p.std / truth[n] for n, p in told.items()},
+        {n: (p.interval[1] - p.interval[0]) / _WIDE / truth[n] for n, p in told.items()},
         False,
         named,
         not named and _names(fault, found.caveats),

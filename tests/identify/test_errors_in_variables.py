@@ -14,14 +14,16 @@ from stiction.identify.contact.prune import prune
 from stiction.identify.fit.errors_in_variables import JointProblem, fit, predicted_wrench, smooth
 from stiction.identify.fit.nuisances import nuisances_of
 from stiction.identify.path.noise import sensor_noise
+from stiction.identify.path.readings import shifts_of
 from stiction.identify.path.segments import WrenchSamples, lay_out_poses, stack
 from stiction.identify.path.splines import ORDER, basis
 
 SENSORS = {"motion_rate": 150.0, "wrench_rate": 200.0}
 KNOTS = 0.1
-# Of k, c, kμ, of what settles slowly in fz, of a cable's fz along x, and of the delay.
-PLACES = np.array([0, 1, 2, 23, 35, -2])
-SCALE = jnp.array([8e3, 1e3, 500.0, 1.0, 20.0, 1e-3])
+# Of k, c, kμ, of what settles slowly in fz, of a cable's fz along x, of a tool that bends, of its
+# play along x, and of the delay.
+PLACES = np.array([0, 1, 2, 23, 35, -6, -5, -2])
+SCALE = jnp.array([8e3, 1e3, 500.0, 1.0, 20.0, 1e-5, 1e-4, 1e-3])
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,8 @@ def case():
     on = 1.0 * pressed[inside]
     stamps, right = time[inside], np.zeros(2)
     wrenches = WrenchSamples(stamps, recording.wrench[inside], on, stamps, right)
-    track = stack([lay_out_poses(recording, noise, KNOTS)], noise, [wrenches])
+    shifts = shifts_of(recording, noise, KNOTS, in_body=False)
+    track = stack([lay_out_poses(recording, noise, KNOTS, shifts)], noise, [wrenches])
     problem = JointProblem(model, jnp.asarray(noise.wrench))
     count = len(nuisances_of(setup, noise).tolerance)
     theta = jnp.append(model_values(model, setup.testbed.truth), jnp.zeros(count))
@@ -66,7 +69,8 @@ def dense_residual(problem, track):
         c, theta = y[: -len(PLACES)].reshape(-1, 6), placed(like, y[-len(PLACES) :])
         windows = jnp.stack([c[i : i + count] for i in range(ORDER)], axis=1)
         flat = windows.reshape(count, -1)
-        pose = jnp.einsum("sij,sj->si", one.known[..., :-1], flat) - one.known[..., -1]
+        known = jnp.concatenate([flat, jnp.tile(theta[-6:-2], (count, 1))], axis=1)
+        pose = jnp.einsum("sij,sj->si", one.known[..., :-1], known) - one.known[..., -1]
 
         def wrenches(window, u, measured, on, age):
             x, v, a = (
@@ -85,7 +89,7 @@ def dense_residual(problem, track):
 
 def test_fit_and_covariance_are_those_of_the_dense_problem(case):
     problem, track, theta = case
-    found = fitted(problem, track, theta, [1, 1, 1, 1, 1, 1])
+    found = fitted(problem, track, theta, [1] * len(PLACES))
     assert bool(found.converged)
     residual = jax.jit(dense_residual(problem, track))
     jacobian = jax.jit(jax.jacfwd(dense_residual(problem, track)))
@@ -107,7 +111,7 @@ def test_fit_and_covariance_are_those_of_the_dense_problem(case):
 
 def test_held_parameters_stay(case):
     problem, track, theta = case
-    found = fitted(problem, track, theta * 0.9, [1, 0, 1, 0, 0, 0])
+    found = fitted(problem, track, theta * 0.9, [1, 0, 1, 0, 0, 0, 0, 0])
     assert float(found.theta[1]) == pytest.approx(0.9 * float(theta[1]))
     assert np.all(np.asarray(found.theta[3:]) == 0.0)
 
@@ -115,7 +119,7 @@ def test_held_parameters_stay(case):
 def test_start_does_not_matter(case):
     problem, track, theta = case
     ends = [
-        np.asarray(fitted(problem, track, s * theta, [1, 1, 1, 0, 0, 0]).theta)
+        np.asarray(fitted(problem, track, s * theta, [1, 1, 1, 0, 0, 0, 0, 0]).theta)
         for s in (0.5, 1.0, 1.7)
     ]
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-4, atol=1e-9)
@@ -126,7 +130,8 @@ def test_known_nuisances_give_the_same_fit_by_the_smaller_program(case):
     """Nuisances beside the data rather than among the parameters: the same k, c and kμ."""
     problem, track, theta = case
     bias = theta.at[5].set(0.4)  # fz
-    whole = fitted(problem, track, bias, [1, 1, 1, 0, 0, 0])
+    bias = bias.at[-6].set(2e-6)  # and a tool that bends
+    whole = fitted(problem, track, bias, [1, 1, 1, 0, 0, 0, 0, 0])
     small = replace(problem, nuisances=bias[3:])
     n = 3
     alone = fit(small, track, smooth(track), bias[:n], jnp.ones(n, bool), SCALE[:n], jnp.zeros(n))
@@ -139,7 +144,9 @@ def test_a_prior_pulls_as_hard_as_a_measurement_of_its_width(case):
     offset = 5  # fz, after k, c and kμ
     read = track.wrench.at[..., 2].add(0.3)
     spoilt = eqx.tree_at(lambda t: t.wrench, track, read)
-    free = placed(theta, jnp.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])).at[offset].set(1.0) > 0
+    free = (
+        placed(theta, jnp.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])).at[offset].set(1.0) > 0
+    )
     scale = jnp.full_like(theta, 1e-3).at[PLACES].set(SCALE).at[offset].set(1.0)
     none = jnp.zeros_like(theta)
     plain = fit(problem, spoilt, smooth(spoilt), theta, free, scale, none)
@@ -159,7 +166,7 @@ def test_outliers_in_the_wrench_lose_their_weight(case, rng):
     error = {}
     for loss in ("squares", "huber"):
         p = JointProblem(problem.model, problem.wrench_noise, loss=loss)
-        found = fitted(p, spoilt, theta, [1, 1, 1, 0, 0, 0])
+        found = fitted(p, spoilt, theta, [1, 1, 1, 0, 0, 0, 0, 0])
         error[loss] = np.max(np.abs(np.asarray(found.theta)[:3] / np.asarray(theta)[:3] - 1))
     assert error["huber"] < 0.05
     assert error["huber"] < 0.2 * error["squares"]

@@ -19,7 +19,9 @@ _AT_RANGE = 0.999
 _DEEPEST = 10  # body sizes: plates on springs yield, but not by more than this
 _MOST_BAD = 0.3  # share of rows: more are no exception
 _STANDS_OUT = 12.0  # noise levels: far beyond what a smooth motion and noise give
+_LOOKS = 3
 _SHARE_LOST = 0.015  # of the time by which one sensor ends before the other
+_SAME_SHARE = 2.5  # times what is missing within which clocks run apart for that reason
 _FLAT = 8  # samples of a plateau, at least
 _BESIDE = 3.0  # noise levels below a limit within which readings may have been cut
 # Share of sound logs of which some channel may be taken for saturated: divided by how many runs are
@@ -150,18 +152,26 @@ def clean(recording: Recording, noise: Noise) -> tuple[Recording, list[str]]:
     return r, said
 
 
-def lost_frames(r: Recording) -> list[str]:
-    """A sentence where one sensor's clock ends early: rows lost while the row clock went on."""
+def lost_frames(r: Recording, rate: float) -> list[str]:
+    """A sentence where one sensor's clock ends early: rows lost while the row clock went on.
+
+    If the fit needs clocks that run apart by about as much (`rate`, of the wrench's), that is why,
+    and the log is refused: which rows were lost is not known, so no fit can allow for it.
+    """
     spans = {"poses": float(np.ptp(r.pose_time)), "wrenches": float(np.ptp(r.wrench_time))}
     short, long = sorted(spans, key=lambda n: spans[n])
     missing = 1 - spans[short] / spans[long]
     if missing < _SHARE_LOST:
         return []
-    return [
+    said = (
         f"{short} of '{r.name}' last {spans[short]:.4g} s, {long} {spans[long]:.4g} s: if both ran"
         f" together, {100 * missing:.1f} % of the {short} were lost while `time` went on; give the"
         " sensor's own time stamps"
-    ]
+    )
+    apart = rate if short == "poses" else -rate
+    if missing / _SAME_SHARE < apart < missing * _SAME_SHARE:
+        raise InputError(f"{said} (the clocks seem to run apart by {100 * abs(rate):.1f} %)")
+    return [said]
 
 
 def _poses(r: Recording, keep: np.ndarray) -> Recording:
@@ -171,6 +181,18 @@ def _poses(r: Recording, keep: np.ndarray) -> Recording:
 
 
 def _standing_out(x: Float[np.ndarray, "n k"]) -> Bool[np.ndarray, " n"]:
+    """Samples far from their neighbours, looked for again without those that were found."""
+    out = np.zeros(len(x), dtype=bool)
+    for _ in range(_LOOKS):
+        kept = np.flatnonzero(~out)
+        far = _far_from_neighbours(x[kept])
+        if not far.any():
+            break
+        out[kept[far]] = True
+    return out
+
+
+def _far_from_neighbours(x: Float[np.ndarray, "n k"]) -> Bool[np.ndarray, " n"]:
     """Samples far from the median of their neighbours, of readings in units of the noise.
 
     A moving median follows slopes and steps, and is deaf to up to three bad samples of seven; what
@@ -181,8 +203,9 @@ def _standing_out(x: Float[np.ndarray, "n k"]) -> Bool[np.ndarray, " n"]:
         return np.zeros(len(x), dtype=bool)
     from scipy.ndimage import maximum_filter1d, median_filter
 
-    around = median_filter(x, size=(7, 1), mode="nearest")
-    slope = np.abs(np.gradient(median_filter(around, size=(7, 1), mode="nearest"), axis=0))
+    # Mirrored at the ends: repeated there, the last sample would outvote its neighbours.
+    around = median_filter(x, size=(7, 1), mode="mirror")
+    slope = np.abs(np.gradient(median_filter(around, size=(7, 1), mode="mirror"), axis=0))
     # At a step the median may sit on either side of it.
     steepest = maximum_filter1d(slope, 7, axis=0)
     return np.any(np.abs(x - around) > _STANDS_OUT + 3 * steepest, axis=1)

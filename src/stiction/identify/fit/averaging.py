@@ -17,7 +17,8 @@ the group from a wanted parameter: so little that suspecting it widens no interv
 more than `PRICE`. What such a test takes for granted is said (`Average.alone`), and counted
 in full where the setup declares its tolerance. Evidence would have to be strong to overcome so low
 a price; a hint is enough to pay more: where the likelihood ratio of such a group is one that sound
-setups exceed in the share `HINT` of logs only, its hypothesis weighs no less than the best.
+setups exceed in the share `HINT` of logs only, its hypothesis weighs no less than the best. What is
+averaged so is not normal: intervals are its quantiles (`mixture_quantile`).
 """
 
 from dataclasses import dataclass
@@ -31,9 +32,18 @@ from stiction.identify.fit.nuisances import Nuisances
 
 SUSPICION = 0.05  # π: prior probability that a group is off at all
 PRICE = 0.02  # share by which one suspicion may widen an interval that needs none
-HINT = 0.05  # share of sound logs of which a priced group may be thought to be off
+HINT = 0.15  # share of sound logs of which a priced group may be thought to be off
 _WINDOW = 6.0  # log odds below the best at which a hypothesis is left out
 _MOST_OFF = 6  # groups at once
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What the data say if just these groups are off."""
+
+    weight: float
+    change: Float[np.ndarray, " n"]  # as in `Average`
+    covariance: Float[np.ndarray, "n n"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,7 @@ class Average:
     # of the parameters, then the nuisances, from where the data were linearised
     change: Float[np.ndarray, " n"]
     covariance: Float[np.ndarray, "n n"]  # of both
+    hypotheses: tuple[Hypothesis, ...]  # that were averaged; their weights sum to 1
     probability: dict[str, float]  # that each group of nuisances is off, by name
     best: frozenset[str]  # the likeliest hypothesis
     # groups that explain the data as well as one of the best hypothesis, by its name
@@ -152,8 +163,9 @@ def average(
         _, on, mean, C, fits = known[with_it]
         own = np.isin(on, np.arange(q)[place[name]])
         if 2 * (fits - known[best][4]) > chi2.isf(HINT, own.sum()) and name not in best:
-            scores[with_it] = max(judge(with_it), judge(best))
             hinted[name] = mean[own], np.sqrt(np.diag(C)[own])
+    for with_it in (best | {name} for name in hinted):  # as likely together as the best
+        scores[with_it] = max(judge(with_it), judge(best) - np.log(len(hinted)))
     weights = {s: float(np.exp(v - judge(best))) for s, v in scores.items()}
 
     def fits_without(gone: str, other: str) -> float:
@@ -165,8 +177,8 @@ def average(
     others = [n for n in names if n not in best]
     instead = {g: [n for n in others if fits_without(g, n) > as_well] for g in best}
     total = sum(weights.values())
-    changes, spreads = [], []
-    for s in weights:
+    hypotheses = []
+    for s, weight in weights.items():
         _, on, mean, C, _ = known[s]
         z, cov_z = np.zeros(q), np.zeros((q, q))
         z[on] = mean
@@ -177,15 +189,42 @@ def average(
         spread[np.ix_(keep, keep)] = np.block(
             [[base + G @ cov_z @ G.T, -G @ cov_z], [-cov_z @ G.T, cov_z]]
         )
-        changes.append(change)
-        spreads.append(spread)
-    w = np.array(list(weights.values())) / total
-    mean = np.einsum("s,si->i", w, np.array(changes))
-    apart = np.array(changes) - mean
-    covariance = np.einsum("s,sij->ij", w, np.array(spreads))
-    covariance += np.einsum("s,si,sj->ij", w, apart, apart)
+        hypotheses.append(Hypothesis(weight / total, change, spread))
+    mean = sum((h.weight * h.change for h in hypotheses), np.zeros(n))
+    covariance = np.zeros((n, n))
+    for h in hypotheses:
+        apart = h.change - mean
+        covariance += h.weight * (h.covariance + np.outer(apart, apart))
     likely = {g: sum(x for s, x in weights.items() if g in s) / total for g in names}
-    return Average(mean, covariance, likely, best, instead, hinted, of_all(unsuspecting), alone)
+    return Average(
+        mean,
+        covariance,
+        tuple(hypotheses),
+        likely,
+        best,
+        instead,
+        hinted,
+        of_all(unsuspecting),
+        alone,
+    )
+
+
+def mixture_quantile(
+    part: float,
+    weight: Float[np.ndarray, " h"],
+    mean: Float[np.ndarray, " h"],
+    std: Float[np.ndarray, " h"],
+) -> float:
+    """Below which a part of a weighted sum of normal densities lies."""
+    from scipy.optimize import brentq
+    from scipy.stats import norm
+
+    ends = norm.ppf(part) * std + mean
+    if np.ptp(ends) == 0:
+        return float(ends[0])
+    below = lambda x: float(weight @ norm.cdf((x - mean) / std)) - part  # noqa: E731
+    root = brentq(below, ends.min(), ends.max(), xtol=1e-6 * float(std.min()))
+    return float(root)  # type: ignore[arg-type]
 
 
 def _variances(wanted: np.ndarray, covariance: np.ndarray) -> np.ndarray:

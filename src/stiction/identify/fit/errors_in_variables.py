@@ -18,18 +18,20 @@ Each step is one orthogonal sweep along the spline's segments (a square-root inf
 rest carried on with the parameters. Linear in the number of samples; no normal equations.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from stiction._base.arrays import Array, Bool, Float
+from stiction._base.arrays import Array, Bool, Float, Int
 from stiction.identify.contact.inertia import CarriedInertia, inertial_wrench
 from stiction.identify.contact.model import ContactModel, wrench
 from stiction.identify.fit import robust
 from stiction.identify.fit.nuisances import N_ADDED, added_basis, added_reading, calibration_of
 from stiction.identify.path.coordinates import acceleration_of, motion_of
+from stiction.identify.path.readings import N_SHIFTS
 from stiction.identify.path.segments import WINDOW, Track
 from stiction.identify.path.splines import ORDER, basis
 
@@ -39,6 +41,7 @@ TOLERANCE = 1e-3
 _GAINED = 1e-3  # of the cost, in a step of the path alone: enough
 _SHORTER = 0.3  # a step that does not lower the cost is tried again, this much shorter
 _CARRIED = WINDOW - 6
+_SHIFTS = slice(-2 - N_SHIFTS, -2)  # among the nuisances: before the two of the clock
 
 
 class JointProblem(eqx.Module):
@@ -48,8 +51,10 @@ class JointProblem(eqx.Module):
     wrench_noise: Float[Array, "6"]  # standard deviation of each entry of the wrench [N, N·m]
     # of what hangs on a moving sensor, unless its wrench was taken off beforehand
     inertia: CarriedInertia | None = None
-    # what the setup has wrong, where the parameters hold none; else None
-    nuisances: Float[Array, " q"] | None = None
+    # what the setup has wrong, log by log, where the parameters hold none; else None
+    nuisances: Float[Array, "*tests q"] | None = None
+    # of several logs, where the parameters and nuisances of each stand among all
+    places: Int[Array, "tests n"] | None = None
     loss: robust.Loss = eqx.field(static=True, default="squares")  # of the wrench residuals
 
 
@@ -110,7 +115,7 @@ def _wrench_rows(problem: JointProblem, segment: Track, window, theta):
         return r, r
 
     # The added readings are linear with known columns; the rest is differentiated.
-    added, frames = theta[p : p + N_ADDED], theta[p + N_ADDED : -2]
+    added, frames = theta[p : p + N_ADDED], theta[p + N_ADDED : _SHIFTS.start]
     own, fixed = (theta[:p], frames) if problem.nuisances is not None else (
         jnp.concatenate([theta[:p], frames]), jnp.zeros(0))  # fmt: skip
     z = jnp.concatenate([x, v, a, jnp.broadcast_to(own, (len(late), len(own)))], axis=1)
@@ -127,7 +132,8 @@ def _wrench_rows(problem: JointProblem, segment: Track, window, theta):
         basis_of = added_basis(segment.wrench_age, x[:, :3] - segment.home[None])
         reading = jnp.einsum("sb,ij->sibj", basis_of, jnp.diag(1 / problem.wrench_noise))
         clock = jnp.stack([delay, delay * since[:, None]], axis=-1)
-        columns += [reading.reshape(len(late), 6, N_ADDED), J[..., 18 + p :], clock]
+        nothing = jnp.zeros((len(late), 6, N_SHIFTS))
+        columns += [reading.reshape(len(late), 6, N_ADDED), J[..., 18 + p :], nothing, clock]
     rows = jnp.concatenate([*columns, r[..., None]], axis=-1)
     on = segment.wrench_on[:, None]
     weight = jnp.sqrt(on * robust.weight(r, problem.loss))
@@ -164,10 +170,16 @@ def _sweep(problem: JointProblem | None, track: Track, coefficients, theta, scal
 
     def step(carried, inputs):
         segment, window = inputs
-        R, rhs = segment.known[:, :WINDOW], segment.known[:, WINDOW]
-        off = R @ window.reshape(-1) - rhs
-        blocks = [jnp.concatenate([R, jnp.zeros((WINDOW, p)), off[:, None]], axis=1)]
+        R, by_shift = segment.known[:, :WINDOW], segment.known[:, WINDOW:-1]
+        off = R @ window.reshape(-1) - segment.known[:, -1]
+        by_theta = jnp.zeros((len(R), p))
         cost = jnp.zeros(())
+        if problem is not None:
+            z = theta if problem.nuisances is None else problem.nuisances
+            off = off + by_shift @ z[_SHIFTS]
+            if problem.nuisances is None:
+                by_theta = by_theta.at[:, _SHIFTS].set(by_shift) * scale[None]
+        blocks = [jnp.concatenate([R, by_theta, off[:, None]], axis=1)]
         if problem is not None:
             rows, cost = _wrench_rows(problem, segment, window, theta)
             blocks.append(rows * columns[None, :])
@@ -180,6 +192,26 @@ def _sweep(problem: JointProblem | None, track: Track, coefficients, theta, scal
     carried, (kept, costs) = jax.lax.scan(step, start, (_by_segment(track), _windows(coefficients)))
     cost = jnp.sum(costs, axis=0) + jnp.stack([jnp.zeros(()), track.misfit])
     return kept, carried[:_CARRIED], carried[_CARRIED:, _CARRIED:], cost
+
+
+def _sweep_all(problem: JointProblem, track: Track, coefficients, theta, scale):
+    """`_sweep` of all tests, the rows that are left over the parameters of all."""
+    if problem.places is None:
+        z = problem.nuisances
+        by_test = 0 if z is not None and z.ndim == 2 else None
+        each = lambda z, *of: _sweep(replace(problem, nuisances=z), *of)  # noqa: E731
+        sweep = jax.vmap(each, (by_test, 0, 0, None, None))
+        return sweep(z, track, coefficients, theta, scale)
+    sweep = jax.vmap(partial(_sweep, problem))
+    kept, tail, rows, cost = sweep(
+        track, coefficients, theta[problem.places], scale[problem.places]
+    )
+    place = jnp.concatenate(
+        [problem.places, jnp.full((len(problem.places), 1), len(theta))], axis=1
+    )
+    wide = jnp.zeros((*rows.shape[:2], len(theta) + 1))
+    wide = jax.vmap(lambda w, i, r: w.at[:, i].set(r))(wide, place, rows)
+    return kept, tail, wide, cost
 
 
 def _path_step(kept, tail, delta):
@@ -211,15 +243,16 @@ def smooth(track: Track) -> Float[Array, "tests k 6"]:
 
 def _linearize(problem: JointProblem, track: Track, coefficients, theta, scale, free, prior):
     """The Gauss-Newton step of all tests together, its triangular root and the two costs."""
-    sweep = jax.vmap(partial(_sweep, problem), (0, 0, None, None))
-    kept, tail, rows, cost = sweep(track, coefficients, theta, scale * free)
+    kept, tail, rows, cost = _sweep_all(problem, track, coefficients, theta, scale * free)
     p = theta.shape[0]
     believed = jnp.concatenate([jnp.diag(prior * scale * free), (prior * theta)[:, None]], axis=-1)
     pins = jnp.concatenate([jnp.diag(1 - free), jnp.zeros((p, 1))], axis=-1)
     R = jnp.linalg.qr(jnp.concatenate([rows.reshape(-1, p + 1), believed, pins]), mode="r")
     cost = cost.at[0, 1].add(jnp.sum((prior * theta) ** 2))
     delta = jax.scipy.linalg.solve_triangular(R[:p, :p], -R[:p, p], lower=False)
-    path = jax.vmap(_path_step, (0, 0, None))(kept, tail, delta)
+    own = delta[None] if problem.places is None else delta[problem.places]
+    own = jnp.broadcast_to(own, (len(kept), own.shape[1]))
+    path = jax.vmap(_path_step)(kept, tail, own)
     return path, delta * scale, R[:p, :p] / scale[None, :], jnp.sum(cost, axis=0)
 
 
@@ -232,8 +265,7 @@ def information(
     scale: Float[Array, " p"],
 ) -> tuple[Float[Array, "p p"], Float[Array, " p"]]:
     """What the data alone say of all parameters near `theta`: their residual is R δ + rhs."""
-    sweep = jax.vmap(partial(_sweep, problem), (0, 0, None, None))
-    _, _, rows, _ = sweep(track, coefficients, theta, scale)
+    _, _, rows, _ = _sweep_all(problem, track, coefficients, theta, scale)
     p = theta.shape[0]
     padding = jnp.zeros((p + 1, p + 1))
     R = jnp.linalg.qr(jnp.concatenate([rows.reshape(-1, p + 1), padding]), mode="r")

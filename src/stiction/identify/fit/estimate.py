@@ -142,8 +142,8 @@ def far_warnings(nuisances: Nuisances, found: Estimate) -> list[str]:
 def other_causes(nuisances: Nuisances, found: Estimate) -> list[str]:
     """A sentence where what the fit needs looks like one cause that is not among the nuisances.
 
-    Three of the setup's numbers off at once are rarer than one unforeseen fault; and what bends, or
-    follows with play, makes wrenches late.
+    Three of the setup's numbers off at once are rarer than one unforeseen fault; and what lags or
+    loses rows makes wrenches late.
     """
     late = next(g for g in nuisances.groups if g.name == "delay")
     unusual = "delay" in found.off and np.any(
@@ -153,10 +153,10 @@ def other_causes(nuisances: Nuisances, found: Estimate) -> list[str]:
         return []
     what = "a delay so large" if unusual else f"{len(found.off)} of the setup's numbers off at once"
     return [
-        f"{what} may be one other cause that no number of the setup stands for: play between the"
-        " tool and the tracked frame, frames that were lost, or a tool that bends (tool and sensor"
-        " are in series with every k); k, c and friction may be off by more than their intervals."
-        " To tell, press the bare tool on something rigid, and reverse the motion under load"
+        f"{what} may be one other cause that no number of the setup stands for: frames that were"
+        " lost, a filter, or plates that move; k, c and friction may be off by more than their"
+        " intervals. To tell, press the bare tool on something rigid, and reverse the motion under"
+        " load"
     ]
 
 
@@ -195,6 +195,7 @@ def hints(nuisances: Nuisances, found: Estimate) -> list[str]:
 def nuisance_notes(nuisances: Nuisances, found: Estimate) -> dict[str, Any]:
     """What was found of the setup's own numbers, and how well the data told them."""
     out = {}
+    late = next(g for g in nuisances.groups if g.name == "delay")
     probability = {} if found.told is None else found.told.probability
     for g in nuisances.groups:
         if not np.any(g.tolerance > 0):
@@ -205,4 +206,4 @@ def nuisance_notes(nuisances: Nuisances, found: Estimate) -> dict[str, Any]:
             "tolerance": [t if np.isfinite(t) else None for t in g.tolerance.tolist()],
             "probability_off": 1.0 if g.declared else probability.get(g.name, 0.0),
         }
-    return {"nuisances": out, "delay_std": float(found.nuisance_std[-2])}
+    return {"nuisances": out, "delay_std": float(found.nuisance_std[late.place][0])}

@@ -19,6 +19,7 @@ from stiction.identify.fit.errors_in_variables import (
 )
 from stiction.identify.fit.estimate import Estimate
 from stiction.identify.fit.least_squares import triangle
+from stiction.identify.fit.nuisances import OWN
 from stiction.identify.fit.samples import ContactProblem, Samples
 from stiction.identify.fit.touches import touch_rows
 from stiction.identify.path.motion import SmoothPath
@@ -55,6 +56,7 @@ def estimate_jointly(
             bristles_along(model, first.theta, s.motion, first.stretch_limit) for s in tests
         ]
     joint, track = _laid_out(problem, tests, bristles, spacing)
+    places = nuisances.places
     p, linear = len(model.names), len(model.linear_names)
     size = np.linalg.norm(first.root, axis=0)
     seen = size > 0  # the others move nothing
@@ -74,7 +76,9 @@ def estimate_jointly(
         while True:
             # Where no nuisance is free, a smaller program does.
             n = p if not free[p:].any() else len(theta)
-            at = replace(joint, nuisances=jnp.asarray(theta[p:]) if n == p else None)
+            at = _of_all(joint, p, places)
+            if n == p:
+                at = replace(joint, nuisances=jnp.asarray(theta[p:][places]))
             known = (jnp.asarray(a[:n]) for a in (theta, free, scale, prior))
             found = fit(at, track, path, *known)
             theta[:n], path = np.array(found.theta), found.coefficients
@@ -92,7 +96,9 @@ def estimate_jointly(
         misfit = whitened**2 if whitened > MISFIT else 1.0
         root, rhs = (
             np.asarray(a)
-            for a in information(joint, track, path, jnp.asarray(theta), jnp.asarray(scale))
+            for a in information(
+                _of_all(joint, p, places), track, path, jnp.asarray(theta), jnp.asarray(scale)
+            )
         )
         paths = [SmoothPath(one_of(track, i), c) for i, c in enumerate(path)]
         J, r = touch_rows(problem, tests, paths, theta[:p], theta[p:], spacing)
@@ -109,6 +115,7 @@ def estimate_jointly(
     if not np.array_equal(free[:p], seen):
         # What is held at zero has an error bar all the same: that of the fit that held nothing.
         spread = average(root, rhs, theta[p:], nuisances, seen, misfit, asked).covariance
+        told = replace(told, hypotheses=())
     unseen = np.flatnonzero(~seen)
     spread[unseen, unseen] = np.inf
     estimate = replace(
@@ -128,6 +135,30 @@ def estimate_jointly(
         converged=bool(found.converged),
     )
     return estimate, cost + 2 * 6 * knots
+
+
+def one_test(
+    problem: ContactProblem, found: Estimate, test: int | None
+) -> tuple[ContactProblem, Estimate]:
+    """Problem and estimate as of one of several tests; of another (None), its sensors are right."""
+    nuisances = problem.nuisances
+    mine = nuisances.places[test or 0]
+    z = found.nuisances[mine].copy()
+    single = nuisances.of_one()
+    for g in single.groups if test is None else []:
+        if g.name in OWN:
+            z[g.place] = 0.0
+    return replace(problem, nuisances=single), replace(
+        found, nuisances=z, nuisance_std=found.nuisance_std[mine]
+    )
+
+
+def _of_all(joint: JointProblem, p: int, places: np.ndarray) -> JointProblem:
+    """The problem over p parameters and the nuisances of all logs."""
+    if len(places) == 1:
+        return joint
+    mine = np.concatenate([np.tile(np.arange(p), (len(places), 1)), p + places], axis=1)
+    return replace(joint, places=jnp.asarray(mine))
 
 
 def _laid_out(
@@ -166,6 +197,7 @@ class HeldFit:
         spacing: float,
     ):
         self.joint, self.track = _laid_out(problem, tests, bristles, spacing)
+        self.places = problem.nuisances.places
         self.start = smooth(self.track)
         # Where the tests' own paths were fitted along the same knots, that is nearer.
         own = [s.path.coefficients for s in tests if isinstance(s.path, SmoothPath)]
@@ -175,7 +207,7 @@ class HeldFit:
     def __call__(self, theta: np.ndarray, nuisances: np.ndarray) -> JointFit:
         """The paths that go with these parameters and nuisances."""
         p = len(theta)
-        at = replace(self.joint, nuisances=jnp.asarray(nuisances))
+        at = replace(self.joint, nuisances=jnp.asarray(nuisances[self.places]))
         held, nothing = jnp.zeros(p, dtype=bool), jnp.zeros(p)
         return fit(at, self.track, self.start, jnp.asarray(theta), held, jnp.ones(p), nothing)
 
@@ -188,7 +220,8 @@ class HeldFit:
     ) -> tuple[np.ndarray, np.ndarray]:
         """What the data say of parameters and nuisances: their residual is R δ + rhs."""
         both = jnp.asarray(np.concatenate([theta, nuisances]))
-        R, rhs = information(self.joint, self.track, path.coefficients, both, jnp.ones(len(both)))
+        joint = _of_all(self.joint, len(theta), self.places)
+        R, rhs = information(joint, self.track, path.coefficients, both, jnp.ones(len(both)))
         return np.asarray(R), np.asarray(rhs)
 
 

@@ -1,25 +1,27 @@
 r"""What a setup may have slightly wrong, estimated along with what is wanted.
 
 Sensor offset, drift and slow wander, a cable's pull, turned axes, misplaced frames, plates and
-sizes, clocks: each is a group of numbers z with a tolerance $\tau$. A tolerance that the setup
-declares is a prior, $z \sim N(0, \tau^2)$. One that it does not is a suspicion: with probability
-$\pi$ the group is off by about its usual tolerance, else it is right. `averaging` weighs the two by
-what the data say.
+sizes, a tool that bends or has play, clocks: each is a group of numbers z with a tolerance
+$\tau$. A tolerance that the setup declares is a prior, $z \sim N(0, \tau^2)$. One that it does not
+is a suspicion: with probability $\pi$ the group is off by about its usual tolerance, else it is
+right. `averaging` weighs the two by what the data say.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax
 import numpy as np
 
-from stiction._base.arrays import AnyArray, Array, Float
+from stiction._base.arrays import AnyArray, Array, Float, Int
 from stiction.identify.contact.calibration import Calibration
 from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.path.noise import Noise
+from stiction.identify.path.readings import SHIFTS
 
 _BIAS_IN_NOISE = 4.0  # usual offset of a force-torque sensor, in its noise
 _CABLE = 20.0  # N/m: usual stiffness of a cable or hose that hangs on the tool
 _CABLE_ARM = 0.05  # m: at which it pulls
+_MOST_SHOWN = 18  # numbers in a sentence
 _SETTLING = 4.0, 12.0  # rates at which an offset settles, in test lengths
 
 # What is added to the reading: six numbers for each of 1, age, three more functions of it, and
@@ -27,8 +29,9 @@ _SETTLING = 4.0, 12.0  # rates at which an offset settles, in test lengths
 _ADDED = {"bias": 1, "drift": 1, "wander": 3, "cable": 3}
 N_ADDED = 6 * sum(_ADDED.values())
 
-# Usual tolerances: of mounting by hand (1°, half a millimetre), of calipers on a shape (2 %), of
-# two computers' clocks (10 ms apart, half a percent in rate).
+# Usual tolerances: of mounting by hand (1°, half a millimetre), of calipers on a shape (2 %), of an
+# arm with its tool (200 N/mm, 0.4 mm of play), of two computers' clocks (10 ms apart, half a
+# percent in rate).
 USUAL = {
     "sensor_turn": 0.0175,
     "sensor_point": 1e-3,
@@ -37,9 +40,13 @@ USUAL = {
     "tool_offset": 5e-4,
     "plates": 5e-4,
     "size": 0.02,
+    "bending": 5e-6,
+    "play": 2e-4,
     "delay": 0.01,
     "rate": 0.005,
 }
+# Groups of which every log has its own: sensors are set to zero and clocks started anew.
+OWN = frozenset({"bias", "drift", "wander", "delay", "rate"})
 # What each group is called, the unit of its numbers, and the motion that tells it.
 WORDS = {
     "bias": ("offset of the wrench sensor", "N, N·m", "wait in free air before touching"),
@@ -57,6 +64,10 @@ WORDS = {
                     " presses"),
     "plates": ("places of the plates", "m", "touch and let go slowly, several times"),
     "size": ("size of the body's shapes", "", "touch opposite sides"),
+    "bending": ("bending of the tool under its load", "m/N", "press the bare tool on something"
+                " rigid"),
+    "play": ("play between the tool and the tracked frame (half of it)", "m", "reverse the motion"
+             " under load"),
     "delay": ("delay of the wrench's clock", "s", "press and let go quickly, several times"),
     "rate": ("rate of the wrench's clock", "", "press and let go quickly at the beginning and at"
              " the end"),
@@ -68,21 +79,42 @@ class Nuisance:
     """One group."""
 
     name: str  # as in the setup's `tolerances`
-    place: slice  # where its numbers stand among all nuisances
+    place: slice | np.ndarray  # where its numbers stand among all nuisances
     tolerance: Float[np.ndarray, " k"]  # standard deviation of each
     declared: bool  # whether the setup gave the tolerance
 
 
 @dataclass(frozen=True)
 class Nuisances:
-    """All groups of a setup, in the order of their numbers."""
+    """All groups of a setup.
+
+    The numbers of the first log come first, in the order of the groups; then those that each
+    further log has to itself.
+    """
 
     groups: tuple[Nuisance, ...]
+    places: Int[np.ndarray, "tests q"]  # of each log, where its numbers stand among all
 
     @property
     def tolerance(self) -> Float[np.ndarray, " q"]:
         """Of every number; zero for one that is held."""
-        return np.concatenate([g.tolerance for g in self.groups])
+        return self._placed([g.tolerance for g in self.groups])
+
+    def of_one(self) -> "Nuisances":
+        """The same groups of one log."""
+        tolerance, groups = self.tolerance, []
+        for g in self.groups:
+            place = g.place
+            if isinstance(place, np.ndarray):
+                place = slice(int(place[0]), int(place[0]) + len(place) // len(self.places))
+            groups.append(replace(g, place=place, tolerance=tolerance[place]))
+        return Nuisances(tuple(groups), np.arange(self.places.shape[1])[None])
+
+    def _placed(self, values) -> np.ndarray:
+        out = np.zeros(int(self.places.max()) + 1)
+        for g, value in zip(self.groups, values, strict=True):
+            out[g.place] = value
+        return out
 
     @property
     def suspects(self) -> list[Nuisance]:
@@ -92,11 +124,11 @@ class Nuisances:
     def mask(self, names: frozenset[str]) -> np.ndarray:
         """Which numbers are free: those of the declared groups and of the named ones."""
         on = [(g.declared or g.name in names) * (g.tolerance > 0) for g in self.groups]
-        return np.concatenate(on).astype(bool)
+        return self._placed(on).astype(bool)
 
 
-def nuisances_of(setup: ContactSetup, noise: Noise) -> Nuisances:
-    """The groups that a setup leaves open, with their tolerances."""
+def nuisances_of(setup: ContactSetup, noise: Noise, tests: int = 1) -> Nuisances:
+    """The groups that a setup leaves open for a number of logs, with their tolerances."""
     given = setup.tolerances.model_dump(exclude_none=True)
     usual = {
         **USUAL,
@@ -117,22 +149,29 @@ def nuisances_of(setup: ContactSetup, noise: Noise) -> Nuisances:
         off |= {"plates"}
     if setup.wrench.delay == "estimate":
         given["delay"] = np.inf
+    layout = _layout(len(setup.surfaces))
+    own = np.repeat([name in OWN for name, _ in layout], [count for _, count in layout])
+    places = np.tile(np.arange(len(own)), (tests, 1))
+    places[1:, own] = len(own) + np.arange((tests - 1) * own.sum()).reshape(tests - 1, own.sum())
     groups, start = [], 0
-    for name, count in _layout(len(setup.surfaces)):
+    for name, count in layout:
         tolerance = np.broadcast_to(given.get(name, usual[name]), (count,)).astype(float)
         if name in off:
             tolerance = np.zeros(count)
-        groups.append(Nuisance(name, slice(start, start + count), tolerance, name in given))
+        place: slice | np.ndarray = slice(start, start + count)
+        if name in OWN and tests > 1:
+            place, tolerance = places[:, place].reshape(-1), np.tile(tolerance, tests)
+        groups.append(Nuisance(name, place, tolerance, name in given))
         start += count
-    return Nuisances(tuple(groups))
+    return Nuisances(tuple(groups), places)
 
 
 def _layout(n_plates: int) -> list[tuple[str, int]]:
-    """Groups and how many numbers each has; the two of the clock come last."""
+    """Groups and how many numbers each has; those of the motion's readings and clock come last."""
     of_model = Calibration.none(n_plates)
     sizes = [(name, int(np.size(value))) for name, value in vars(of_model).items()]
     added = [(name, 6 * count) for name, count in _ADDED.items()]
-    return [*added, *sizes, ("delay", 1), ("rate", 1)]
+    return [*added, *sizes, *SHIFTS.items(), ("delay", 1), ("rate", 1)]
 
 
 def calibration_of(z: Float[Array, " q"], n_plates: int) -> Calibration:
@@ -170,5 +209,7 @@ def added_reading(
 def sentence(group: Nuisance, z: np.ndarray, std: np.ndarray) -> str:
     """What was found of one group, in words."""
     what, unit, _ = WORDS[group.name]
-    shown = ", ".join(f"{x:.3g} ± {s:.2g}" for x, s in zip(z, std, strict=True))
-    return f"{what}: {shown} {unit}".rstrip()
+    shown = [f"{x:.3g} ± {s:.2g}" for x, s in zip(z, std, strict=True)]
+    if len(shown) > _MOST_SHOWN:  # of many logs
+        shown = [*shown[:_MOST_SHOWN], f"… ({len(shown)} numbers)"]
+    return f"{what}: {', '.join(shown)} {unit}".rstrip()

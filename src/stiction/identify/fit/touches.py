@@ -32,6 +32,7 @@ from stiction.identify.fit.samples import (
     on_pose_clock,
 )
 from stiction.identify.path.motion import SmoothPath
+from stiction.identify.path.readings import side_of_play
 
 _REACH = 10.0  # noise levels of a point within which a touch is looked for
 _JUMP = 12.0  # noise levels of the wrench that tell a touch surely
@@ -55,18 +56,25 @@ def touch_rows(
     """
     both = jnp.asarray(np.concatenate([theta, z]))
     rows, rhs = [np.zeros((0, len(both)))], []
-    for s, path in zip(tests, paths, strict=True):
+    p = len(theta)
+    for s, path, place in zip(tests, paths, problem.nuisances.places, strict=True):
+        mine = np.concatenate([np.arange(p), p + place])
         middle = float(np.mean(s.recording.pose_time[[0, -1]]))
         step = float(np.median(np.diff(s.recording.pose_time)))
         of_path = noise_of_a_point(problem) * np.sqrt(min(step / spacing, 1.0))
-        for touch in _touches(problem, s, path, theta, z):
+        for touch in _touches(problem, s, path, theta, z[place]):
             at = jax.tree.map(lambda a: a[0], path(np.array([touch.time])))
             which = jnp.asarray(touch.plate), jnp.asarray(touch.point)
-            depth, by = _depth(problem.model, at, both, *which)
+            depth, by = _depth(problem.model, at, both[mine], *which)
             row = np.array(by)
+            # Play moves the path itself; before a touch there is no load to bend the tool.
+            side = side_of_play(np.asarray(at.velocity), problem.noise, spacing)
+            row[-5:-2] -= np.asarray(problem.model.plates.normal)[touch.plate] * side
             row[-2:] -= touch.speed * np.array([1.0, touch.time - middle])
             error = np.sqrt(touch.apart**2 / 12 + of_path**2)
-            rows.append(row[None] / error)
+            of_all = np.zeros((1, len(both)))
+            of_all[0, mine] = row / error
+            rows.append(of_all)
             rhs.append(float(depth) / error)
     return np.concatenate(rows), np.array(rhs)
 

@@ -35,6 +35,7 @@ from stiction.identify.fit.joint import (
     MISFIT,
     estimate_jointly,
     estimate_with_chosen_knots,
+    one_test,
 )
 from stiction.identify.fit.nuisances import nuisances_of
 from stiction.identify.fit.residuals import outliers
@@ -52,6 +53,7 @@ from stiction.identify.kinds.contact_setup import ContactSetup
 from stiction.identify.path.clocks import estimate_delay
 from stiction.identify.path.motion import ExactPath, smooth_path, widest_spacing
 from stiction.identify.path.noise import Noise, as_scattering, sensor_noise
+from stiction.identify.path.readings import shifts_of
 from stiction.identify.path.segments import lay_out_poses
 from stiction.identify.recording import Recording
 from stiction.identify.result import Identification, Trace
@@ -71,8 +73,8 @@ class ContactFit:
 
     problem: ContactProblem  # what was asked
     found: Estimate  # the estimate
-    # fits other samples in the same way, with knots of a given spacing, from an estimate
-    solve: Callable[[list[Samples], float | None, Estimate | None], Estimate]
+    # fits a problem's samples in the same way, with knots of a given spacing, from an estimate
+    solve: Callable[[ContactProblem, list[Samples], float | None, Estimate | None], Estimate]
     recordings: list[Recording]  # the tests, cleaned and on one clock
     said: list[str]  # what was found odd about them
     delay: float  # of the wrench's clock [s]
@@ -103,8 +105,9 @@ def identify(
     alone = []
     for i, s in enumerate(found.tests if len(found.tests) > 1 else []):
         tell(f"fitting test {i + 1} of {len(found.tests)} alone")
-        one = fit.solve([s], found.spacing, None if fit.plain else found)
-        values, cov = wanted_of(problem.model, one, traces_of(problem, one))
+        single, start = one_test(problem, found, i)
+        one = fit.solve(single, [s], found.spacing, None if fit.plain else start)
+        values, cov = wanted_of(problem.model, one, traces_of(single, one))
         values = np.where(np.isfinite(np.diag(cov)), values, np.nan)
         names = wanted_names(problem.model)
         alone.append({"test": s.recording.name, **dict(zip(names, values, strict=True))})
@@ -141,29 +144,33 @@ def fit_contact(
     problem = ContactProblem(
         model,
         noise,
-        nuisances_of(setup, noise),
+        nuisances_of(setup, noise, len(recordings)),
         carried_inertia(setup),
         loss=setup.method.loss,
         positive=setup.method.positive,
     )
-    poses = [cache(partial(lay_out_poses, r, noise)) for r in recordings]
     widest, paths = None, [ExactPath(r) for r in recordings]
+    poses = [cache(partial(lay_out_poses, r, noise)) for r in recordings]
     if not noise.exact_motion:
         widest = setup.method.knot_spacing or min(widest_spacing(r, noise) for r in recordings)
+        shifts = [shifts_of(r, noise, widest, in_body=model.axes == "body") for r in recordings]
+        both = zip(recordings, shifts, strict=True)
+        poses = [cache(partial(lay_out_poses, r, noise, shifts=s)) for r, s in both]
         paths = [smooth_path(p(widest), noise) for p in poses]
     tell("aligning the clocks")
     delays, recordings = _align(problem, recordings, paths, setup)
 
-    def taken(problem: ContactProblem, clock: np.ndarray) -> list[Samples]:
+    def taken(problem: ContactProblem, clocks: np.ndarray, paths: Sequence) -> list[Samples]:
         tests = zip(recordings, paths, poses, strict=True)
-        return [take_samples(problem, *test, widest, clock) for test in tests]
+        return [take_samples(problem, *t, widest, c) for t, c in zip(tests, clocks, strict=True)]
 
-    right = np.zeros(2)
-    tests = taken(problem, right)
+    places = problem.nuisances.places
+    right = np.zeros((len(recordings), 2))
+    tests = taken(problem, right, paths)
     if widest is not None:
         sliding = without_idle_friction(problem, tests, widest)
         if sliding.model.materials != model.materials:
-            problem, tests = sliding, taken(sliding, right)
+            problem, tests = sliding, taken(sliding, right, paths)
     _check_judged(tests)
     by_name = setup.method.name
     plain = by_name == "least-squares" or (by_name == "auto" and noise.exact_motion)
@@ -193,7 +200,7 @@ def fit_contact(
     for _ in range(_ROUNDS if found.off else 0):
         # Which samples touch surely depends on where things are.
         before, problem = found, calibrated(problem, found.nuisances)
-        tests = taken(problem, found.nuisances[-2:])
+        tests = taken(problem, found.nuisances[places[:, -2:]], [s.path for s in found.tests])
         _check_judged(tests)
         found = solve(problem, tests, found.spacing, found)
         if np.all(np.abs(found.theta - before.theta) < 0.1 * np.sqrt(np.diag(found.covariance))):
@@ -214,9 +221,10 @@ def fit_contact(
         _investigate(unpruned, setup, recordings[0], at, again)
     _check_carried(traces_of(problem, found), noise)
     if found.whitened > MISFIT or found.off & {"delay", "rate"}:
-        said += [sentence for r in recordings for sentence in lost_frames(r)]
-    delay = float(np.mean(delays) + found.nuisances[-2])
-    return ContactFit(problem, found, partial(solve, problem), list(recordings), said, delay, plain)
+        for r, rate in zip(recordings, found.nuisances[places[:, -1]].tolist(), strict=True):
+            said += lost_frames(r, rate)
+    delay = float(np.mean(delays) + np.mean(found.nuisances[places[:, -2]]))
+    return ContactFit(problem, found, solve, list(recordings), said, delay, plain)
 
 
 def _is_doubtful(problem: ContactProblem, found: Estimate) -> bool:

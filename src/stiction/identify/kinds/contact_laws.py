@@ -16,7 +16,7 @@ from stiction._base.arrays import Bool, Float
 from stiction._base.errors import InputError
 from stiction.identify.contact.along import bristles_along
 from stiction.identify.fit.estimate import Estimate
-from stiction.identify.fit.joint import HeldFit
+from stiction.identify.fit.joint import HeldFit, one_test
 from stiction.identify.fit.ranking import Ranking, rank
 from stiction.identify.fit.samples import ContactProblem, Samples
 from stiction.identify.kinds.contact import fit_contact
@@ -115,6 +115,9 @@ def _loss(
     problem: ContactProblem, found: Estimate, s: Samples, part: np.ndarray, spacing: float | None
 ) -> Float[np.ndarray, " n"]:
     """What the held parameters cost on a part of a test, a group of samples at a time."""
+    names = [t.recording.name for t in found.tests]
+    mine = names.index(s.recording.name) if s.recording.name in names else None
+    problem, found = one_test(problem, found, mine)
     model, noise = problem.model, problem.noise
     bristles = None
     if model.has_bristles:

@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from stiction._base.arrays import Float
 from stiction.identify.contact.along import inertial_along
 from stiction.identify.contact.mapped import sample_jit
 from stiction.identify.contact.model import ContactModel, carrying, find_contacts, wrench
@@ -18,6 +17,7 @@ from stiction.identify.contact.parameters import (
     wanted_values,
 )
 from stiction.identify.contact.plates import compound_stiffness
+from stiction.identify.fit.averaging import mixture_quantile
 from stiction.identify.fit.estimate import (
     Estimate,
     corrections,
@@ -48,7 +48,6 @@ from stiction.identify.result import (
 from stiction.identify.verdicts import excitation, misfit_warnings, verdict
 
 _CLEAR = 1.5  # noise levels of a point: further away is free air, smoothing counted
-_BENDS = 1e-6  # m/N: an example of a tool that yields
 _TAKEN_FOR_GRANTED = 1.5  # times the standard error that a doubt would give: worth a sentence
 
 
@@ -72,20 +71,26 @@ def _along(model, theta, motion, bristles):
 def traces_of(problem: ContactProblem, found: Estimate) -> list[Trace]:
     """The tests sample by sample, as fitted."""
     traces = []
-    problem = calibrated(problem, found.nuisances)
+    problem, nuisances = calibrated(problem, found.nuisances), problem.nuisances
     model, inertia, theta = problem.model, problem.inertia, jnp.asarray(found.theta)
     k, c, h, exponent = (
         np.asarray(model.plate_values(n, found.theta)) for n in ("k", "c", "h", "lambda")
     )
-    for s, bristles in zip(found.tests, found.bristles or [None] * len(found.tests), strict=True):
-        time = on_pose_clock(s.recording, found.nuisances[-2:])
+    every = zip(
+        found.tests,
+        found.bristles or [None] * len(found.tests),
+        found.nuisances[nuisances.places],
+        strict=True,
+    )
+    for s, bristles, z in every:
+        time = on_pose_clock(s.recording, z[-2:])
         motion = s.path(time)
         predicted, depth, rate, slip, touched = (
             np.asarray(a) for a in _along(model, theta, motion, bristles)
         )
         age = (s.recording.wrench_time - time.mean()) / np.ptp(s.recording.pose_time)
         way = np.asarray(motion.position) - s.recording.position[0]
-        measured = s.wrench - added_reading(found.nuisances, age, way)
+        measured = s.wrench - added_reading(z, age, way)
         if inertia is not None and s.recording.acceleration is None:
             measured = measured - inertial_along(model, inertia, motion, s.path.acceleration(time))
         elastic = np.where(touched > 0, np.maximum(depth, 0.0), 0.0) ** exponent
@@ -122,6 +127,30 @@ def wanted_of(model: ContactModel, found: Estimate, traces) -> tuple[np.ndarray,
             cov[i, i] += (values[i] * spread[j]) ** 2
     cov[undetermined, undetermined] = np.inf
     return values, cov
+
+
+def _ends(
+    model: ContactModel, found: Estimate, traces, wider: float, confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of intervals where several hypotheses were averaged: their sum is not normal."""
+    several = () if found.told is None else found.told.hypotheses
+    ends = np.full((2, len(wanted_names(model))), np.nan)
+    if found.told is None or len(several) < 2:
+        return ends[0], ends[1]
+    p = len(found.theta)
+    values, stds = [], []
+    for h in several:
+        theta = found.theta + (h.change - found.told.change)[:p]
+        one = replace(found, theta=theta, covariance=h.covariance[:p, :p])
+        value, cov = wanted_of(model, one, traces)
+        values.append(value)
+        stds.append(np.sqrt(wider * np.diag(cov)))
+    weight = np.array([h.weight for h in several])
+    tail = (1 - confidence) / 2
+    for i, (mean, std) in enumerate(zip(np.transpose(values), np.transpose(stds), strict=True)):
+        if np.all(np.isfinite(mean) & np.isfinite(std) & (std > 0)):
+            ends[:, i] = [mixture_quantile(q, weight, mean, std) for q in (tail, 1 - tail)]
+    return ends[0], ends[1]
 
 
 def breakaway_of(model: ContactModel, found: Estimate, traces) -> tuple[np.ndarray, np.ndarray]:
@@ -164,13 +193,13 @@ def identification_of(
         [np.all(t.depth < -_CLEAR * clearance, axis=1) for t in traces],
     )
     values, cov = wanted_of(model, found, traces)
-    if not plain:
-        cov = cov * max(tests.inflation / max(found.whitened**2, 1.0), 1.0)
-    cov = cov + _bending(wanted_names(model), values, setup.tolerances.bending or 0.0)
+    wider = 1.0 if plain else max(tests.inflation / max(found.whitened**2, 1.0), 1.0)
+    cov = cov * wider
+    low, high = _ends(model, found, traces, wider, method.confidence)
     z = quantile(method.confidence)
     parameters, warnings = {}, []
-    for name, value, std in zip(
-        wanted_names(model), values.tolist(), np.sqrt(np.diag(cov)).tolist(), strict=True
+    for i, (name, value, std) in enumerate(
+        zip(wanted_names(model), values.tolist(), np.sqrt(np.diag(cov)).tolist(), strict=True)
     ):
         surface, _, letter = name.rpartition(".")
         may_be_negative = letter == "offset" or surface == "bias" or not method.positive
@@ -179,7 +208,10 @@ def identification_of(
         if np.isfinite(std):
             least = -np.inf if may_be_negative else 0.0
             parameters[name] = parameter(value, std, unit, method.confidence, least=least)
-        own = [i for i, j in enumerate(model.material_of) if model.materials[j].name == surface]
+            if np.isfinite(low[i]):
+                ends = float(max(low[i], least)), float(high[i])
+                parameters[name] = replace(parameters[name], interval=ends)
+        own = [s for s, j in enumerate(model.material_of) if model.materials[j].name == surface]
         excited = excitation(traces, own or list(range(len(model.material_of))))
         warnings.append(verdict(name, excited, std, value, value + z * std))
     used = np.concatenate([t.used for t in traces])
@@ -217,25 +249,6 @@ def identification_of(
     )
 
 
-def _bending(
-    names: tuple[str, ...], values: Float[np.ndarray, " n"], tolerance: float
-) -> Float[np.ndarray, "n n"]:
-    r"""Covariance for a tool that bends by s times its load, s within a tolerance [m/N].
-
-    Of $F = k (d - sF) + c (\dot d - s \dot F)$ a slow test shows k/(1 + ks) and, to first order,
-    c (1 - 2ks). Friction is a ratio of forces.
-    """
-    k = dict(zip(names, values, strict=True))
-    slope = [
-        {"k": 1, "c": 2}.get(letter, 0) * value * k.get(f"{surface}.k", 0.0)
-        for (surface, _, letter), value in zip(
-            (n.rpartition(".") for n in names), values, strict=True
-        )
-    ]
-    slope = np.where(np.isfinite(slope), slope, 0.0)
-    return tolerance**2 * np.outer(slope, slope)
-
-
 def _caveats(
     problem: ContactProblem, setup: ContactSetup, found: Estimate, parameters, traces
 ) -> list[str]:
@@ -261,15 +274,6 @@ def _caveats(
             f"{wanted} takes for right {', '.join(named)}: in brackets its standard error where"
             f" that is in doubt (now {100 * p.std / abs(p.value):.2g} %); declare"
             f" tolerances.{worst[0]}, or to tell them apart {WORDS[worst[0]][2]}"
-        )
-    stiff = [(n, p.value) for n, p in parameters.items() if n.endswith(".k") and p.value]
-    if stiff and setup.tolerances.bending is None:
-        name, k = max(stiff, key=lambda x: x[1])
-        out.append(
-            "tool and sensor are in series with every k: what bends between the tracked frame and"
-            f" the surface is counted as the surface's ({_BENDS:.0e} m/N of it is"
-            f" {100 * _BENDS * k:.2g} % of {name}); declare tolerances.bending, or to tell, press"
-            " the bare tool on something rigid"
         )
     return out
 

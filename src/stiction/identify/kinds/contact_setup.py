@@ -158,6 +158,9 @@ class Tolerances(Fields):
     bending: Annotated[
         NotNegative | None, Field(description="of tool and sensor under load [m/N]")
     ] = None
+    play: Annotated[
+        NotNegative | None, Field(description="of the tool on the tracked frame, half of it [m]")
+    ] = None
     delay: Annotated[NotNegative | None, Field(description="of the wrench's clock [s]")] = None
     rate: Annotated[NotNegative | None, Field(description="of the wrench's clock, relative")] = None
 

@@ -23,6 +23,7 @@ from stiction.identify.contact.model import Bristles
 from stiction.identify.fit.least_squares import triangle
 from stiction.identify.path.coordinates import motion_and_acceleration, path_coordinates
 from stiction.identify.path.noise import Noise
+from stiction.identify.path.readings import N_SHIFTS
 from stiction.identify.path.splines import ORDER, basis, segment_count, segments
 from stiction.identify.recording import Recording
 
@@ -32,6 +33,7 @@ _SEGMENTS_STEP, _SAMPLES_STEP = 8, 4
 # segments without samples defined, too little to bend a path.
 _STIFFENING = 1e-6
 WINDOW = 6 * ORDER  # path unknowns that a segment uses
+_KNOWN = WINDOW + N_SHIFTS
 
 
 class Track(eqx.Module):
@@ -45,8 +47,8 @@ class Track(eqx.Module):
     center: Float[AnyArray, "*t 3 3"]  # mean orientation R₀
     home: Float[AnyArray, "*t 3"]  # where the test began [m]
     # what the motion sensor says: triangular rows over a segment's six coefficients (six entries
-    # each), then the right-hand side, in units of the noise
-    known: Float[AnyArray, "*t s 36 37"]
+    # each), what may shift its readings, then the right-hand side, in units of the noise
+    known: Float[AnyArray, "*t s 40 41"]
     misfit: Float[AnyArray, "*t"]  # squared residual of the pose samples that no path can remove
     length: Float[AnyArray, "*t"]  # of the test [s]
     # delay [s] and relative rate of the wrench's clock that `wrench_u` is free of
@@ -90,27 +92,42 @@ def _evaluate(center, spacing, coefficients, index, u):
     return jax.vmap(one)(index, u)
 
 
-def lay_out_poses(recording: Recording, noise: Noise, spacing: float) -> Track:
-    """The poses of one test by segment, knots `spacing` [s] apart; and its rates if measured."""
+def lay_out_poses(
+    recording: Recording,
+    noise: Noise,
+    spacing: float,
+    shifts: Float[np.ndarray, "n 3 m"] | None = None,
+) -> Track:
+    """The poses of one test by segment, and its rates if measured.
+
+    Args:
+        recording: The test.
+        noise: Of its sensors.
+        spacing: Of the knots [s].
+        shifts: What may be added to the positions read, from `readings`; nothing if left out.
+    """
+    if shifts is None:
+        shifts = np.zeros((len(recording.pose_time), 3, N_SHIFTS))
     time = recording.pose_time
     count = segment_count(time, spacing)
     center, x = path_coordinates(recording.position, recording.rotation)
     index, u = segments(time, time[0], spacing, count)
-    rows = _pose_rows(x, u, noise)
+    rows = _pose_rows(x, u, shifts, noise)
     if recording.twist is not None and noise.velocity > 0 and noise.angular_velocity > 0:
-        extra = _twist_rows(center, x, u, spacing, recording.twist, noise)
+        moving = np.gradient(shifts, time, axis=0)
+        extra = _twist_rows(center, x, u, spacing, recording.twist, moving, noise)
         rows = np.concatenate([rows, extra], axis=1)
     most = int(np.bincount(index, minlength=count).max())
-    known = _triangles(_placer(index, count, most)(rows).reshape(count, -1, WINDOW + 1), noise)
+    known = _triangles(_placer(index, count, most)(rows).reshape(count, -1, _KNOWN + 1), noise)
     # The last entry of each triangle is the residual that no path removes.
-    misfit = np.sum(known[:, WINDOW, WINDOW] ** 2)
+    misfit = np.sum(known[:, _KNOWN, _KNOWN] ** 2)
     number = partial(np.asarray, dtype=float)
     return Track(
         spacing=number(spacing),
         start=number(time[0]),
         center=center,
         home=number(recording.position[0]),
-        known=known[:, :WINDOW],
+        known=known[:, :_KNOWN],
         misfit=number(misfit),
         length=number(np.ptp(time)),
         clock=np.zeros(2),
@@ -128,7 +145,7 @@ def stack(
         wrenches: Of each test.
     """
     count = _round_up(max(len(t.known) for t in tracks), _SEGMENTS_STEP)
-    empty = _triangles(np.zeros((1, 0, WINDOW + 1)), noise)[:, :WINDOW]
+    empty = _triangles(np.zeros((1, 0, _KNOWN + 1)), noise)[:, :_KNOWN]
     parts = [{}] * len(tracks)
     if wrenches is not None:
         parts = _by_segment(tracks, wrenches, count)
@@ -181,33 +198,40 @@ def _spread(J: np.ndarray, B: np.ndarray) -> np.ndarray:
     return np.einsum("nij,nk->nikj", J, B).reshape(len(J), J.shape[1], WINDOW)
 
 
-def _pose_rows(x, u, noise: Noise) -> np.ndarray:
+def _with_shifts(rows, shifts, size: float, rhs) -> np.ndarray:
+    """Rows over the path, then over what is added to readings of positions [m, or m/s]."""
+    by_shift = np.zeros((*rows.shape[:2], N_SHIFTS))
+    by_shift[:, :3] = shifts / size
+    return np.concatenate([rows, by_shift, rhs[..., None]], axis=-1)
+
+
+def _pose_rows(x, u, shifts, noise: Noise) -> np.ndarray:
     J = np.zeros((len(x), 6, 6))
     J[:, :3, :3] = np.eye(3) / noise.position
     J[:, 3:, 3:] = _angles_by_g(x[:, 3:]) / noise.rotation
     B = np.asarray(basis(u))
-    return np.concatenate([_spread(J, B), np.einsum("nij,nj->ni", J, x)[..., None]], axis=-1)
+    return _with_shifts(_spread(J, B), shifts, noise.position, np.einsum("nij,nj->ni", J, x))
 
 
-def _twist_rows(center, x, u, spacing, twist, noise: Noise) -> np.ndarray:
+def _twist_rows(center, x, u, spacing, twist, moving, noise: Noise) -> np.ndarray:
     """Velocities; ω = R₀ 2 (I + [g]×) ġ / (1 + g²), with the measured g."""
     J = np.zeros((len(x), 6, 6))
     J[:, :3, :3] = np.eye(3) / noise.velocity
     J[:, 3:, 3:] = center @ np.swapaxes(_angles_by_g(x[:, 3:]), 1, 2) / noise.angular_velocity
     B = np.asarray(basis(u, 1)) / spacing
     rhs = twist / np.repeat([noise.velocity, noise.angular_velocity], 3)
-    return np.concatenate([_spread(J, B), rhs[..., None]], axis=-1)
+    return _with_shifts(_spread(J, B), moving, noise.velocity, rhs)
 
 
-def _triangles(rows: Float[np.ndarray, "s m 37"], noise: Noise) -> np.ndarray:
+def _triangles(rows: Float[np.ndarray, "s m 41"], noise: Noise) -> np.ndarray:
     """Triangular rows of each segment, stiffened so that segments without samples have a path."""
     scale = _STIFFENING / np.repeat([noise.position, noise.rotation], 3)
     second = np.zeros((2, ORDER))
     second[0, :3] = second[1, -3:] = 1.0, -2.0, 1.0
     bend = np.einsum("ik,jl->ijkl", second, np.diag(scale)).reshape(12, WINDOW)
-    bend = np.concatenate([bend, np.zeros((12, 1))], axis=1)
+    bend = np.concatenate([bend, np.zeros((12, N_SHIFTS + 1))], axis=1)
     stiff = np.broadcast_to(bend, (len(rows), *bend.shape))
-    padding = np.zeros((len(rows), WINDOW + 1, WINDOW + 1))  # at least as many rows as columns
+    padding = np.zeros((len(rows), _KNOWN + 1, _KNOWN + 1))  # at least as many rows as columns
     return triangle(np.concatenate([rows, stiff, padding], axis=1))
 
 
