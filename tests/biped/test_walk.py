@@ -164,10 +164,11 @@ def test_the_human_walks_on_springs_too():
     """The first half-step on compliant contacts; adaptive steps close the ledger."""
     law = {"law": "compliant", "restitution": 0.1}
     changes = {f"contact.{k}": v for k, v in law.items()} | {"solver.rtol": 1e-5, "until": 1.7}
-    run = scene("human-walk").run({"samples": 3401, **changes})
+    walk = scene("human-walk", {"samples": 3401, **changes})
+    run, way = walk.run(), walk.control.reference
     assert run.success, run.message
-    comes_back_from_its_motion(run, scene("human-walk").control)
-    way = scene("human-walk").control.reference
+    np.testing.assert_array_equal(walk.control.mu, 0.6)  # the friction of the springs
+    comes_back_from_its_motion(run, walk.control)
     q = np.asarray(run.q)
     wanted = np.asarray(jax.vmap(way.coordinates.evaluate)(jnp.asarray(run.time)))
     assert np.abs(q[:, :3] - wanted[:, :3]).max() < 0.03  # [m]: it goes where it should
