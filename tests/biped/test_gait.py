@@ -160,6 +160,26 @@ def test_a_plate_of_one_foot_says_nothing_of_the_other(truth):
 
 
 @pytest.mark.shared
+def test_frames_whose_loads_come_from_the_motion_do_not_count_as_agreeing(truth):
+    """Plates that read a tenth too much, under one foot or both: the residual is that tenth."""
+    _, _, reactions, gait = truth
+    both = plates_of(gait)
+    both = replace(both, plates=tuple(replace(p, force=1.1 * p.force) for p in both.plates))
+    for plates in (both, replace(both, plates=both.plates[:1])):
+        found = analyze(reactions, measured_on_frames(plates, reactions))
+        felt = np.linalg.norm(found.loads.force, axis=-1)
+        alone = np.where(found.loads.measured, 0.0, felt).sum(axis=1) < 0.01 * felt.max()
+        use = alone & found.loads.measured.any(axis=1) & reactions.motion.settled
+        assert 0.2 < use.mean() < 1.0
+        pushed = np.linalg.norm(found.joints.residual_force, axis=1)[use]
+        largest = np.linalg.norm(found.loads.force.sum(axis=1), axis=1)[reactions.motion.settled]
+        expected = np.sqrt(np.mean(pushed**2)) / largest.max()
+        assert_allclose(found.residual.force_rms, expected, rtol=1e-12)
+        assert 0.06 < found.residual.force_rms < 0.1  # of the mean, which is less than the largest
+        assert not found.residual.usable
+
+
+@pytest.mark.shared
 def test_the_treadmill_walk_in_numbers(shared_data):
     """Speed 1.14 m/s as published; both sides alike; moments within what walking needs."""
     _, _, reactions, _ = walked(shared_data)
