@@ -183,8 +183,9 @@ def test_the_human_walks_on_springs_too():
 def comes_back_from_its_motion(run, control):
     """Motion alone gives back the forces of the ground, motion and forces those of the joints.
 
-    Within 0.5 % of body weight and of each joint's peak, in nine frames of ten: heels on springs
-    strike faster than frames at 2 kHz can tell, and so do motors when feet touch or leave.
+    Within 0.5 % of body weight in 98 frames of a hundred and of each joint's peak in 19 of 20: heels
+    on springs strike faster than frames at 2 kHz can tell, and so do motors when feet touch or
+    leave (at 10 kHz all joints were within 0.5 % in 199 frames of 200).
     """
     m, time = run.mechanism, np.asarray(run.time)
     subject = with_soles(subject_of_mechanism(m), None, m)
@@ -195,7 +196,7 @@ def comes_back_from_its_motion(run, control):
     force, inner = np.asarray(run.force), slice(40, -40)
     apart = (found.force - force.sum(axis=1))[inner] / subject.weight
     assert np.sqrt(np.mean(apart**2, axis=0)).max() < 0.005
-    assert np.mean(np.abs(apart).max(axis=1) < 0.005) > 0.95
+    assert np.mean(np.abs(apart).max(axis=1) < 0.005) > 0.98
     every = slice(40, -40, 10)
     loads, at = loads_of_points(run, subject, every)
     bodies = jax.tree.map(lambda x: x[every], found.bodies)
@@ -206,7 +207,7 @@ def comes_back_from_its_motion(run, control):
     for i in at:  # toes have an armature, which is no part of a body
         theirs = driven[:, i - 1]
         near = np.abs(joints.moment[:, i] - theirs) < 0.005 * np.abs(theirs).max()
-        assert near.mean() > 0.9, subject.coordinates[i].name
+        assert near.mean() > 0.95, subject.coordinates[i].name
 
 
 def loads_of_points(run, subject, every):
