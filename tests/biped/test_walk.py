@@ -159,6 +159,29 @@ def test_the_human_walks_and_does_not_fall(name, changes):
         nothing_pushes_from_outside(run, platform)
 
 
+HELD = {"contact.law": "hybrid", "solver.max_steps": 200_000, "contact.max_events": 20_000}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"track.rate": 1000.0},
+        {"track.rate": 500.0},
+        {"track.rate": 1000.0, "mechanism.human.mass": 1.05 * MASS},
+    ],
+)
+def test_the_human_walks_by_the_hybrid_law(changes):
+    """Exact modes and events, its control at a rate of its own: nothing is left to the step."""
+    run = walked("human-walk", tuple((HELD | changes).items()))
+    assert run.success, run.message  # nothing penetrates
+    assert np.asarray(run.q)[:, 2].min() > 0.8
+    force = np.asarray(run.force)
+    assert np.all(np.linalg.norm(force[..., :2], axis=-1) <= 0.7 * force[..., 2] + 1e-6)
+    assert np.abs(run.ledger_error).max() < 1e-4  # of 100 J; 5e-7 were reached
+    feet_press_as_on_the_plates(run)
+
+
 @pytest.mark.slow
 def test_the_human_walks_on_springs_too():
     """The first half-step on compliant contacts; adaptive steps close the ledger."""
