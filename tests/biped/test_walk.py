@@ -206,9 +206,9 @@ def test_the_human_walks_on_springs_too():
 def comes_back_from_its_motion(run, control):
     """Motion alone gives back the forces of the ground, motion and forces those of the joints.
 
-    Within 0.5 % of body weight in 98 frames of a hundred and of each joint's peak in 19 of 20: heels
-    on springs strike faster than frames at 2 kHz can tell, and so do motors when feet touch or
-    leave (at 10 kHz all joints were within 0.5 % in 199 frames of 200).
+    Within 0.5 % of body weight in 98 frames of a hundred, and of each joint's peak in 19 of 20:
+    heels on springs strike faster than frames at 2 kHz can tell, and so do motors when feet touch
+    or leave (at 10 kHz all joints were within 0.5 % in 199 frames of 200).
     """
     m, time = run.mechanism, np.asarray(run.time)
     subject = with_soles(subject_of_mechanism(m), None, m)
