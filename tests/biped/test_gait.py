@@ -330,6 +330,44 @@ def test_factors_of_a_scaled_model_come_back(shared_data):
     assert np.sqrt(np.nanmean(fit_markers(markers, found.subject).error ** 2)) < 2e-3
 
 
+SET = tuple(  # of Plug-in Gait
+    f"{side}{name}"
+    for name in ["ASI", "PSI", "THI", "KNE", "TIB", "ANK", "HEE", "TOE", "SHO", "ELB", "WRA"]
+    for side in "LR"
+)
+
+
+def other_side(name):
+    return f"{'LR'[name[0] == 'L']}{name[1:]}" if name in SET else name
+
+
+@pytest.mark.parametrize(
+    ("turn", "renamed", "message"),
+    [
+        ([1, 1, 1], other_side, "mirror image: left and right are swapped"),
+        ([1, -1, 1], str, "mirror image"),
+        (
+            [1, 1, 1],
+            lambda n: {"LKNE": "LANK", "LANK": "LKNE"}.get(n, n),
+            r"two names swapped \(the worst is '(LKNE|LANK|LTIB)'",
+        ),
+    ],
+)
+def test_nobody_is_scaled_to_markers_that_cannot_be_his(turn, renamed, message):
+    """To scale moves markers to where they are seen, so what is wrong must be seen before."""
+    subject = with_marker_sets(person(1.8, 75.0), (*SET, "C7", "CLAV"))
+    q = np.tile(subject.defaults, (8, 1))
+    names = [c.name for c in subject.coordinates]
+    for side, way in (("left", 1), ("right", -1)):
+        q[:, names.index(f"{side}_hip_flexion")] = 0.4 * way * np.sin(np.arange(8))
+        q[:, names.index(f"{side}_knee_flexion")] = 0.3 + 0.2 * np.cos(np.arange(8))
+    seen = markers_of(subject, q, np.arange(8) / 100)
+    assert "marker error 0.0 mm" in scale_to_markers(subject, seen, mass=75.0).notes[0]
+    bad = Markers("bad", seen.time, tuple(map(renamed, seen.names)), seen.position * turn)
+    with pytest.raises(InputError, match=message):
+        scale_to_markers(subject, bad, mass=75.0)
+
+
 def test_the_human_wears_the_common_sets():
     sets = ("LASI", "RASI", "SACR", "R.Knee", "l_ankle", "RHEE", "LTOE", "C7", "RELB", "nonsense")
     subject = with_marker_sets(person(1.8, 75.0), sets)
