@@ -278,6 +278,21 @@ def test_an_impact_peak_is_told_from_the_active_one():
     assert 20 < row["loading rate [BW/s]"] < 150
 
 
+def test_a_ripple_at_the_strike_is_no_impact():
+    """A half-sine with a ripple of a seventh of body weight: its slope is that of the half-sine."""
+    time, stance = np.arange(300) / 1000, 0.26
+    own = 1600 * np.sin(np.pi * np.clip((time - 0.02) / stance, 0, 1))
+    force = np.zeros((300, 1, 3))
+    force[:, 0, 2] = own + 100 * np.exp(-(((time - 0.023) / 0.0015) ** 2))
+    loads = FootLoads(("right",), (1,), force, 0 * force, 0 * force, np.ones((300, 1), bool))
+    stances = find_stances(time, loads, UP, 20.0)
+    (row,) = landing_table(stances, [], time, loads, 1 - 0.04 * own / own.max(), UP, 700.0)
+    assert np.isnan(row["impact peak [BW]"])
+    rise = np.sin(np.pi * 0.8 * 0.13) - np.sin(np.pi * 0.2 * 0.13)
+    expected = 1600 / 700 * rise / (0.6 * 0.13 * stance)
+    assert row["loading rate [BW/s]"] == pytest.approx(expected, rel=0.05)
+
+
 @pytest.mark.shared
 def test_bands_cover_the_truth(truth):
     """A walk disturbed by the declared noise: its moments are within 1.96 bands of the truth.
