@@ -160,6 +160,26 @@ def test_a_plate_of_one_foot_says_nothing_of_the_other(truth):
 
 
 @pytest.mark.shared
+def test_frames_whose_loads_come_from_the_motion_do_not_count_as_agreeing(truth):
+    """Plates that read a tenth too much, under one foot or both: the residual is that tenth."""
+    _, _, reactions, gait = truth
+    both = plates_of(gait)
+    both = replace(both, plates=tuple(replace(p, force=1.1 * p.force) for p in both.plates))
+    for plates in (both, replace(both, plates=both.plates[:1])):
+        found = analyze(reactions, measured_on_frames(plates, reactions))
+        felt = np.linalg.norm(found.loads.force, axis=-1)
+        alone = np.where(found.loads.measured, 0.0, felt).sum(axis=1) < 0.01 * felt.max()
+        use = alone & found.loads.measured.any(axis=1) & reactions.motion.settled
+        assert 0.2 < use.mean() < 1.0
+        pushed = np.linalg.norm(found.joints.residual_force, axis=1)[use]
+        largest = np.linalg.norm(found.loads.force.sum(axis=1), axis=1)[reactions.motion.settled]
+        expected = np.sqrt(np.mean(pushed**2)) / largest.max()
+        assert_allclose(found.residual.force_rms, expected, rtol=1e-12)
+        assert 0.06 < found.residual.force_rms < 0.1  # of the mean, which is less than the largest
+        assert not found.residual.usable
+
+
+@pytest.mark.shared
 def test_the_treadmill_walk_in_numbers(shared_data):
     """Speed 1.14 m/s as published; both sides alike; moments within what walking needs."""
     _, _, reactions, _ = walked(shared_data)
@@ -258,6 +278,21 @@ def test_an_impact_peak_is_told_from_the_active_one():
     assert 20 < row["loading rate [BW/s]"] < 150
 
 
+def test_a_ripple_at_the_strike_is_no_impact():
+    """A half-sine with a ripple of a seventh of body weight: its slope is that of the half-sine."""
+    time, stance = np.arange(300) / 1000, 0.26
+    own = 1600 * np.sin(np.pi * np.clip((time - 0.02) / stance, 0, 1))
+    force = np.zeros((300, 1, 3))
+    force[:, 0, 2] = own + 100 * np.exp(-(((time - 0.023) / 0.0015) ** 2))
+    loads = FootLoads(("right",), (1,), force, 0 * force, 0 * force, np.ones((300, 1), bool))
+    stances = find_stances(time, loads, UP, 20.0)
+    (row,) = landing_table(stances, [], time, loads, 1 - 0.04 * own / own.max(), UP, 700.0)
+    assert np.isnan(row["impact peak [BW]"])
+    rise = np.sin(np.pi * 0.8 * 0.13) - np.sin(np.pi * 0.2 * 0.13)
+    expected = 1600 / 700 * rise / (0.6 * 0.13 * stance)
+    assert row["loading rate [BW/s]"] == pytest.approx(expected, rel=0.05)
+
+
 @pytest.mark.shared
 def test_bands_cover_the_truth(truth):
     """A walk disturbed by the declared noise: its moments are within 1.96 bands of the truth.
@@ -308,6 +343,44 @@ def test_factors_of_a_scaled_model_come_back(shared_data):
             assert row["marker error [mm]"] < 3
     # With its own markers placed, the walk is tracked to less than the skin moves.
     assert np.sqrt(np.nanmean(fit_markers(markers, found.subject).error ** 2)) < 2e-3
+
+
+SET = tuple(  # of Plug-in Gait
+    f"{side}{name}"
+    for name in ["ASI", "PSI", "THI", "KNE", "TIB", "ANK", "HEE", "TOE", "SHO", "ELB", "WRA"]
+    for side in "LR"
+)
+
+
+def other_side(name):
+    return f"{'LR'[name[0] == 'L']}{name[1:]}" if name in SET else name
+
+
+@pytest.mark.parametrize(
+    ("turn", "renamed", "message"),
+    [
+        ([1, 1, 1], other_side, "mirror image: left and right are swapped"),
+        ([1, -1, 1], str, "mirror image"),
+        (
+            [1, 1, 1],
+            lambda n: {"LKNE": "LANK", "LANK": "LKNE"}.get(n, n),
+            r"two names swapped \(the worst is '(LKNE|LANK|LTIB)'",
+        ),
+    ],
+)
+def test_nobody_is_scaled_to_markers_that_cannot_be_his(turn, renamed, message):
+    """To scale moves markers to where they are seen, so what is wrong must be seen before."""
+    subject = with_marker_sets(person(1.8, 75.0), (*SET, "C7", "CLAV"))
+    q = np.tile(subject.defaults, (8, 1))
+    names = [c.name for c in subject.coordinates]
+    for side, way in (("left", 1), ("right", -1)):
+        q[:, names.index(f"{side}_hip_flexion")] = 0.4 * way * np.sin(np.arange(8))
+        q[:, names.index(f"{side}_knee_flexion")] = 0.3 + 0.2 * np.cos(np.arange(8))
+    seen = markers_of(subject, q, np.arange(8) / 100)
+    assert "marker error 0.0 mm" in scale_to_markers(subject, seen, mass=75.0).notes[0]
+    bad = Markers("bad", seen.time, tuple(map(renamed, seen.names)), seen.position * turn)
+    with pytest.raises(InputError, match=message):
+        scale_to_markers(subject, bad, mass=75.0)
 
 
 def test_the_human_wears_the_common_sets():

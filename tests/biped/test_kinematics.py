@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from stiction import InputError
 from stiction.biped import axes_of_markers, fit_markers, read_markers, read_osim
+from stiction.biped.axes import axes_matrix
 from stiction.biped.subject.coordinates import coordinates_of
 from stiction.biped.subject.markers import Markers, coordinates_from_markers
 from stiction.biped.subject.retarget import TRUNK_LEAN
@@ -81,6 +82,16 @@ def test_files_with_another_axis_up_are_turned_by_the_commands(marked, tmp_path)
     assert_allclose(read_markers(path, axes=found).position, seen, atol=1e-8)
     asked = trial.TrialOptions(motion=path, marker_axes="y,z,x")
     assert trial.marker_axes_of(path, asked, subject) == "y,z,x"
+
+
+def test_what_is_upside_down_is_turned_and_not_mirrored(marked):
+    """Frames with z down are right-handed too: half a turn about a level axis gives them back."""
+    subject, time, _, seen = marked
+    for about in ([1, -1, -1], [-1, -1, 1]):  # half turns about the level axes x and z
+        down = Markers("m.c3d", time, subject.markers.names, seen * about)
+        axes = axes_matrix(axes_of_markers(down, subject)[2])
+        assert np.linalg.det(axes) == 1
+        assert_allclose(axes @ np.diag(about) @ subject.up, subject.up)
 
 
 def test_mirrored_and_unseen_markers_are_refused_as_such(marked):

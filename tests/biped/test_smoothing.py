@@ -86,14 +86,11 @@ def test_more_noise_means_a_lower_cutoff():
 @pytest.mark.parametrize("level", [1e-4, 1e-3, 3e-3])
 @pytest.mark.parametrize("slope", [0.0, 1.2])
 def test_a_known_signal_in_known_noise_is_cut_near_its_optimum(rate, level, slope):
-    """Error of the accelerations at most 1.7 times the least that any cut-off reaches.
-
-    Eleven harmonics in three columns, over 2.5 s: white noise, and noise that falls with frequency
-    as that of a centre of mass does. Median of five drawings: the choice is itself uncertain.
+    """Eleven harmonics in three columns, over 2.5 s: white noise, and noise that falls with
+    frequency as that of a centre of mass does. Median of five drawings; 1.11 was reached.
     """
     rng = np.random.default_rng(1)
     t = np.arange(int(2.5 * rate)) / rate
-    tried = np.geomspace(1, 0.45 * rate, 50)
     ratios = []
     for _ in range(5):
         phase = rng.uniform(0, 2 * np.pi, (3, 12))
@@ -101,14 +98,34 @@ def test_a_known_signal_in_known_noise_is_cut_near_its_optimum(rate, level, slop
             0.5 / k**2 * np.sin(2 * np.pi * k * t[:, None] + phase[:, k]) for k in range(1, 12)
         )
         dirty = clean + level * coloured(rng, clean.shape, rate, slope)
+        ratios.append(times_the_least_error(dirty, clean, rate))
+    assert np.median(ratios) < 1.2, ratios
 
-        def error(cutoff, dirty=dirty, clean=clean):
-            apart = low_pass(dirty, 1 / rate, cutoff, "spline") - clean
-            return np.sqrt(np.mean(np.diff(apart, 2, axis=0) ** 2))
 
-        chosen = min(choose_cutoff(dirty, 1 / rate), tried[-1])
-        ratios.append(error(chosen) / min(error(c) for c in tried))
-    assert np.median(ratios) < 1.7, ratios
+def times_the_least_error(dirty, clean, rate):
+    """Error of the accelerations at the chosen cut-off, by the least that any cut-off reaches."""
+    tried = np.geomspace(1, 0.45 * rate, 50)
+
+    def error(cutoff):
+        apart = low_pass(dirty, 1 / rate, cutoff, "spline") - clean
+        return np.sqrt(np.mean(np.diff(apart, 2, axis=0) ** 2))
+
+    chosen = min(choose_cutoff(dirty, 1 / rate), tried[-1])
+    return error(chosen) / min(error(c) for c in tried)
+
+
+@pytest.mark.parametrize("fast", [15.0, 22.0, 40.0])
+@pytest.mark.parametrize("level", [1e-5, 1e-4, 1e-3])
+def test_fast_motion_in_noise_is_cut_near_its_optimum(fast, level):
+    """Two lines far from each other, at 1 kHz over 2 s; 1.09 was reached, as a median of five."""
+    t = np.arange(2000)[:, None] / 1000
+    clean = 0.1 * np.sin(2 * np.pi * 2 * t) + 0.01 * np.sin(2 * np.pi * fast * t)
+    rng = np.random.default_rng(2)
+    ratios = [
+        times_the_least_error(clean + level * rng.standard_normal(clean.shape), clean, 1000)
+        for _ in range(5)
+    ]
+    assert np.median(ratios) < 1.2, ratios
 
 
 @pytest.mark.parametrize("fast", [15.0, 18.0, 22.0, 40.0])

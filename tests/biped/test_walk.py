@@ -171,15 +171,39 @@ def test_the_human_walks_and_does_not_fall(name, changes):
         nothing_pushes_from_outside(run, platform)
 
 
+HELD = {"contact.law": "hybrid", "solver.max_steps": 200_000, "contact.max_events": 20_000}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"track.rate": 1000.0},
+        {"track.rate": 500.0},
+        {"track.rate": 1000.0, "mechanism.human.mass": 1.05 * MASS},
+    ],
+)
+def test_the_human_walks_by_the_hybrid_law(changes):
+    """Exact modes and events, its control at a rate of its own: nothing is left to the step."""
+    run = walked("human-walk", tuple((HELD | changes).items()))
+    assert run.success, run.message  # nothing penetrates
+    assert np.asarray(run.q)[:, 2].min() > 0.8
+    force = np.asarray(run.force)
+    assert np.all(np.linalg.norm(force[..., :2], axis=-1) <= 0.7 * force[..., 2] + 1e-6)
+    assert np.abs(run.ledger_error).max() < 1e-4  # of 100 J; 5e-7 were reached
+    feet_press_as_on_the_plates(run)
+
+
 @pytest.mark.slow
 def test_the_human_walks_on_springs_too():
     """The first half-step on compliant contacts; adaptive steps close the ledger."""
     law = {"law": "compliant", "restitution": 0.1}
     changes = {f"contact.{k}": v for k, v in law.items()} | {"solver.rtol": 1e-5, "until": 1.7}
-    run = scene("human-walk").run({"samples": 3401, **changes})
+    walk = scene("human-walk", {"samples": 3401, **changes})
+    run, way = walk.run(), walk.control.reference
     assert run.success, run.message
-    comes_back_from_its_motion(run, scene("human-walk").control)
-    way = scene("human-walk").control.reference
+    np.testing.assert_array_equal(walk.control.mu, 0.6)  # the friction of the springs
+    comes_back_from_its_motion(run, walk.control)
     q = np.asarray(run.q)
     wanted = np.asarray(jax.vmap(way.coordinates.evaluate)(jnp.asarray(run.time)))
     assert np.abs(q[:, :3] - wanted[:, :3]).max() < 0.03  # [m]: it goes where it should
@@ -194,8 +218,9 @@ def test_the_human_walks_on_springs_too():
 def comes_back_from_its_motion(run, control):
     """Motion alone gives back the forces of the ground, motion and forces those of the joints.
 
-    Within 0.5 % of body weight and of each joint's peak, in nine frames of ten: heels on springs
-    strike faster than frames at 2 kHz can tell, and so do motors when feet touch or leave.
+    Within 0.5 % of body weight in 98 frames of a hundred, and of each joint's peak in 19 of 20:
+    heels on springs strike faster than frames at 2 kHz can tell, and so do motors when feet touch
+    or leave (at 10 kHz all joints were within 0.5 % in 199 frames of 200).
     """
     m, time = run.mechanism, np.asarray(run.time)
     subject = with_soles(subject_of_mechanism(m), None, m)
@@ -206,7 +231,7 @@ def comes_back_from_its_motion(run, control):
     force, inner = np.asarray(run.force), slice(40, -40)
     apart = (found.force - force.sum(axis=1))[inner] / subject.weight
     assert np.sqrt(np.mean(apart**2, axis=0)).max() < 0.005
-    assert np.mean(np.abs(apart).max(axis=1) < 0.005) > 0.95
+    assert np.mean(np.abs(apart).max(axis=1) < 0.005) > 0.98
     every = slice(40, -40, 10)
     loads, at = loads_of_points(run, subject, every)
     bodies = jax.tree.map(lambda x: x[every], found.bodies)
@@ -217,7 +242,7 @@ def comes_back_from_its_motion(run, control):
     for i in at:  # toes have an armature, which is no part of a body
         theirs = driven[:, i - 1]
         near = np.abs(joints.moment[:, i] - theirs) < 0.005 * np.abs(theirs).max()
-        assert near.mean() > 0.9, subject.coordinates[i].name
+        assert near.mean() > 0.95, subject.coordinates[i].name
 
 
 def loads_of_points(run, subject, every):

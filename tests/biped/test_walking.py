@@ -61,6 +61,7 @@ def test_walk23_total_force_is_near_what_opensim_reaches(shared_data):
 def test_other_walks_total_force(shared_data, name, limits):
     _, _, comparison = walked(shared_data, name)
     found = errors(comparison, "total")
+    assert set(found) == set(limits)
     for direction, limit in limits.items():
         assert found[direction] < limit, (direction, found)
 

@@ -59,4 +59,7 @@ def axes_that_turn(up: np.ndarray, theirs: np.ndarray) -> tuple[str, str, str]:
     axes[vertical] = f"{sign}{letters[other]}"
     if other != vertical:  # turn about the third axis, which stays
         axes[other] = f"{'' if sign else '-'}{letters[vertical]}"
+    elif sign:  # upside down: half a turn about a level axis
+        level = 1 if vertical == 0 else 0
+        axes[3 - vertical - level] = f"-{letters[3 - vertical - level]}"
     return f"{sign}{letters[other]}", letters[vertical], ",".join(axes)

@@ -148,7 +148,7 @@ def _spans(row: dict[str, Any]) -> dict[str, str]:
     cells = {"joint": row["joint"]}
     for name, digits in (("angle [deg]", 0), ("moment [N m/kg]", 2), ("power [W/kg]", 2)):
         word, unit = name.split(" ", 1)
-        cells[name] = f"{row[f'{word} from {unit}']:.{digits}f} to {row[f'to {unit}']:.{digits}f}"
+        cells[name] = f"{row[f'{word} from {unit}']:z.{digits}f} to {row[f'to {unit}']:z.{digits}f}"
     if "moment +- [N m/kg]" in row:
         cells["moment +-"] = f"{row['moment +- [N m/kg]']:.2f}"
     return cells

@@ -3,7 +3,8 @@
 A control is any function of (t, q, v, modes) that gives every actuator its command; `modes` holds 0
 (open), 1 (stick) or 2 (slip) for each contact and is empty in free motion. A control that goes
 through phases of its own is an `AbstractSwitchingControl`: it has a memory, and guards whose fall
-below zero is an event at which the memory changes. Between events nothing that it does may jump.
+below zero is an event at which the memory changes. Between events nothing that it does may jump,
+unless it has a `period`: then it looks at its multiples only, and its commands are held between.
 """
 
 import abc
@@ -75,6 +76,11 @@ def as_switching(control: Callable | AbstractSwitchingControl) -> AbstractSwitch
 def plain_of(control: AbstractSwitchingControl) -> Callable | AbstractSwitchingControl:
     """The function that a control was made of, if it remembers nothing."""
     return control.function if isinstance(control, _Plain) else control
+
+
+def period_of(control: AbstractSwitchingControl) -> float:
+    """How long a control holds its commands (the `period` of a function) [s]; 0 for never."""
+    return getattr(plain_of(control), "period", 0.0)
 
 
 def with_own_numbers(

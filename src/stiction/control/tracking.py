@@ -109,6 +109,8 @@ class TrackingControl(eqx.Module):
     frequency: Scalar  # ω [rad/s]
     damping: Scalar  # ζ; 1 for an error that dies without swinging
     balance: Scalar  # ω_b of the centre of mass over the feet [rad/s]; 0 for none
+    # how long commands are held [s]; 0 if they follow the state at every instant
+    period: float = eqx.field(static=True, default=0.0)
     free: tuple[int, ...] = eqx.field(init=False, static=True)  # freedoms without an actuator
     # the body that carries, if it is one of its own
     platform: tuple[int, ...] = eqx.field(init=False, static=True)

@@ -3,7 +3,8 @@
 The core goes one pass, or one fixed step, at a time. Before each, the control is asked what it
 commands at the state that is to be evaluated, and how far its guards are from zero; at a guard's
 event its memory changes. A control that JAX can trace is compiled, and asked by all worlds of a
-batch at once; any other is called as it is, for one world after the other.
+batch at once; any other is called as it is, for one world after the other. One with a `period` is
+asked at its multiples only: the core stops there, and goes on with new commands.
 """
 
 import functools
@@ -14,7 +15,9 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from stiction._base.errors import InputError
 from stiction.control import AbstractSwitchingControl
+from stiction.control.switching import period_of
 from stiction.engines.blueprint import Run
 from stiction.engines.result import Trajectory
 from stiction.engines.watching import glances
@@ -31,6 +34,14 @@ def go_with_control(
     fixed = kernel is run.design.core.kernel("stepping")
     x, k = run.x.numpy(), run.k.numpy()
     asked = _Asked(control, run.batch)
+    if period := period_of(control):
+        if fixed:
+            raise InputError(
+                "`track.rate` is for hybrid and compliant laws, got stepping, whose control looks"
+                " in every step; choose `solver.dt` instead"
+            )
+        _go_holding(run, kernel, asked, period)
+        return
     first_guard = 2 * M.pairs.count + M.act.count
     one_pass, glance = run.prepare(kernel, 1), glances(run, so_far)
     if fixed:  # the control is told what touches at the start
@@ -54,6 +65,21 @@ def go_with_control(
         one_pass()
         if glance is not None:
             glance()
+
+
+def _go_holding(run: Run, kernel: Any, asked: "_Asked", period: float) -> None:
+    """Commands are those of the last multiple of the period."""
+    M, lay = run.design.machine, run.design.core.layout
+    x, k = run.x.numpy(), run.k.numpy()
+    looks = 0
+    while np.any(running := np.isin(k[:, M.z.status], (lay.RUNNING, lay.WAITING))):
+        modes = k[:, M.c.mode : M.c.mode + M.pairs.count].astype(int)
+        command, _ = asked.ask((*_pass_state(run, x, k), modes))
+        x[running, M.motors.command : M.motors.command + M.act.count] = command[running]
+        looks += 1
+        x[running, M.z.stop] = looks * period
+        k[running, M.z.status] = lay.RUNNING
+        run.go(kernel)
 
 
 def _pass_state(run: Run, x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, ...]:

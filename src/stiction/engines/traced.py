@@ -17,6 +17,8 @@ from jax import dtypes
 from jax.custom_derivatives import SymbolicZero
 
 from stiction._base.arrays import Array
+from stiction._base.errors import InputError
+from stiction.control.switching import period_of
 from stiction.engines.by_core import carry_out
 from stiction.engines.compliant import Compliant
 from stiction.engines.event_log import Cause, EventLog
@@ -44,6 +46,11 @@ def simulate_traced(given: Given, extent: Extent) -> Trajectory:
 
     def rule(primals: tuple, tangents: tuple) -> tuple[Trajectory, Trajectory]:
         (leaves,), (moves,) = primals, tangents
+        if period_of(rest.control):
+            raise InputError(
+                "`control` holds its commands between its looks, and a run with it has no"
+                " derivatives; let it look all the time (leave `track.rate` out)"
+            )
         more = extent._replace(events=True)
         if type(rest.law) in _FLOWS and extent.samples == 2:
             more = more._replace(samples=3)  # ends alone do not tell the modes at the start

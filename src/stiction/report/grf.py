@@ -153,6 +153,6 @@ def rounded(rows: list[dict[str, Any]], most: int = 2) -> list[dict[str, Any]]:
             return ""
         whole = "[N]" in name or "[mm]" in name
         digits = 3 if "corr" in name or "[s]" in name else 0 if whole else most
-        return f"{value:.{digits}f}"
+        return f"{value:z.{digits}f}"
 
     return [{k: cell(k, v) for k, v in row.items()} for row in rows]

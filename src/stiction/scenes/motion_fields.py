@@ -75,6 +75,12 @@ class TrackFields(Fields):
         description="how fast the centre of mass is brought over the support; 0 for no balance"
         " [rad/s]",
     )
+    rate: float | None = Field(
+        default=None,
+        gt=0,
+        description="how often the control looks; its commands are held in between. By default at"
+        " every instant, or in every fixed step [Hz]",
+    )
 
     @model_validator(mode="after")
     def _one_motion(self):

@@ -9,7 +9,7 @@ import numpy as np
 from stiction._base.arrays import Array
 from stiction._base.errors import InputError, unknown
 from stiction.control import Reference, TrackingControl, Way, make_reference, make_way
-from stiction.engines import Hybrid, Stepping
+from stiction.engines import Compliant, Hybrid, Stepping
 from stiction.mechanism import (
     HINGE,
     Mechanism,
@@ -29,7 +29,7 @@ def build_track(
     folder: Path,
     mechanism: Mechanism,
     contacts: Contacts | None,
-    law: object,
+    law: Hybrid | Stepping | Compliant | None,
     q: Array,
     v: Array,
 ) -> tuple[Array, Array, TrackingControl]:
@@ -64,11 +64,14 @@ def build_track(
         q = q.at[at_q].set(np.where(_named(start.q, names), np.asarray(q)[at_q], r))
         v = v.at[at_v].set(np.where(_named(start.v, names), np.asarray(v)[at_v], r_dot))
     mu = np.zeros(0)
-    if contacts is not None:
-        known = law.mu_dynamic if isinstance(law, (Hybrid, Stepping)) else 0.5
-        mu = np.broadcast_to(np.asarray(known), (contacts.count,))
+    if contacts is not None and law is not None:
+        slides = law.tangential.friction_law() if isinstance(law, Compliant) else law
+        mu = np.broadcast_to(np.asarray(slides.mu_dynamic), (contacts.count,))
     numbers = (jnp.asarray(x) for x in (fields.frequency, fields.damping, fields.balance))
-    control = TrackingControl(mechanism, contacts, jnp.asarray(mu), reference, *numbers)
+    held = 0.0 if fields.rate is None else 1 / fields.rate
+    control = TrackingControl(
+        mechanism, contacts, jnp.asarray(mu), reference, *numbers, period=held
+    )
     return q, v if way is None else control.velocity_at(jnp.asarray(0.0)), control
 
 

@@ -13,6 +13,7 @@ _FLYING = 0.02  # of the time in the air: more than measuring errors give a walk
 _TOGETHER = 0.5  # of the time on the ground on both feet: he jumps, and does not run
 _LANDING = 0.5  # s: what counts of a landing after which he stands
 _AT_ONCE = 0.04  # s: feet that leave together
+_STRUCK = 0.5  # of body weight: what an impact has at least
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,10 @@ def landing_table(
 ) -> list[dict[str, Any]]:
     r"""A row for each landing: peaks, loading rate, stiffness, and the flight after it.
 
-    Impact peak: the first local maximum of the vertical load in the first third of stance. Loading
-    rate: mean slope from 20 to 80 % of the way to it ([Milner2006]), or to 13 % of stance where
-    there is none. Vertical stiffness: largest load over the fall of the centre of mass,
+    Impact peak: the first local maximum of the vertical load in the first third of stance, of half
+    the body weight or more (less is a ripple of the filter at the strike). Loading rate: mean slope
+    from 20 to 80 % of the way to it ([Milner2006]), or to 13 % of stance where there is none.
+    Vertical stiffness: largest load over the fall of the centre of mass,
     $k = F_\max / \Delta y$ of all feet together ([McMahon1987]).
     """
     rows = []
@@ -89,7 +91,7 @@ def landing_table(
         if len(t) < 8:
             continue
         early = np.flatnonzero((load[1:-1] > load[:-2]) & (load[1:-1] >= load[2:])) + 1
-        early = early[t[early] < (end - s.strike) / 3]
+        early = early[(t[early] < (end - s.strike) / 3) & (load[early] > _STRUCK * weight)]
         until = t[early[0]] if len(early) else 0.13 * (end - s.strike)
         ramp = [float(np.interp(x * until, t, load)) for x in (0.2, 0.8)]
         fall = np.interp(s.strike, time, height) - height[inside].min()

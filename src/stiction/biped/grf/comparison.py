@@ -25,7 +25,9 @@ def compare(reactions: GroundReactions, measured: Measured) -> Comparison:
     frames, weight = measured.frames, reactions.subject.weight
     settled = reactions.motion.settled[frames]
     axes = reactions.axes
-    directions = {"forward": axes.forward, "vertical": axes.up, "lateral": axes.left}
+    directions = {"forward": axes.forward, "vertical": axes.up}
+    if not reactions.planar:
+        directions["lateral"] = axes.left
     rows, pressures, stances = [], [], []
     for name, along in directions.items():
         a, b = reactions.force[frames] @ along, measured.total @ along

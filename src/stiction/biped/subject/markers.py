@@ -11,6 +11,7 @@ go on is held there while the others move (projected steps). The base is free of
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import equinox as eqx
 import jax
@@ -28,7 +29,7 @@ from stiction.tables import Table, read_table
 _STEPS = 60  # at most, of one frame
 _SMALL = 1e-5  # rad or m: a step that does not matter
 _DAMPING = 1e-5  # m² per unit of q²: holds what no marker shows where it was
-_WORST = 0.05  # m, root mean square: the markers are not this subject's, or turned
+WORST = 0.05  # m, root mean square: the markers are not this subject's, or turned
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def fit_markers(
     subject: Subject,
     weights: dict[str, float] | None = None,
     *,
-    worst: float = _WORST,
+    worst: float = WORST,
 ) -> MarkerFit:
     """The poses nearest to markers: see the head of this file.
 
@@ -161,19 +162,24 @@ def fit_markers(
     error = np.linalg.norm(carried(pose, model.bodies[ours], model.position[ours]) - seen, axis=-1)
     frame = np.sqrt(np.nanmean(np.where(visible & (w > 0), error, np.nan) ** 2, axis=1))
     if np.nanmedian(frame) > worst:
-        farthest = model.names[ours[int(np.argmax(np.nanmean(error, axis=0)))]]
-        why = (
-            "they are a mirror image: left and right are swapped, or one axis is turned round"
-            if _turn_of(seen, ours, subject)[1]
-            else "is it this subject's model, are two names swapped (the worst is"
-            f" '{farthest}'), and are the axes the model's (--marker-axes)?"
-        )
-        raise InputError(
-            f"markers of `{markers.source}` fit '{subject.name}' to"
-            f" {np.nanmedian(frame) * 1e3:.0f} mm only: {why}"
-        )
+        refuse_misfit(markers, subject, float(np.nanmedian(frame)), np.nanmean(error, axis=0))
     names = tuple(model.names[i] for i in ours)
     return MarkerFit(q, error, names, _fit_notes(frame, error, names, q, subject))
+
+
+def refuse_misfit(markers: Markers, subject: Subject, error: float, each: np.ndarray) -> NoReturn:
+    """Say what is wrong with markers that do not fit: by so much [m], and each of them."""
+    ours, seen, _ = shared_markers(markers, subject, None)
+    farthest = subject.markers.names[ours[int(np.nanargmax(each))]]
+    why = (
+        "they are a mirror image: left and right are swapped, or one axis is turned round"
+        if _turn_of(seen, ours, subject)[1]
+        else f"is it this subject's model, are two names swapped (the worst is '{farthest}'), and"
+        " are the axes the model's (--marker-axes)?"
+    )
+    raise InputError(
+        f"markers of `{markers.source}` fit '{subject.name}' to {error * 1e3:.0f} mm only: {why}"
+    )
 
 
 def shared_markers(

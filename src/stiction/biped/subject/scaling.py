@@ -23,7 +23,14 @@ from stiction._base.arrays import Array, Float
 from stiction._base.errors import InputError
 from stiction._base.spatial import rotate
 from stiction.biped.opensim.skeleton import Skeleton
-from stiction.biped.subject.markers import Markers, fit_markers, pose_bounds, shared_markers
+from stiction.biped.subject.markers import (
+    WORST,
+    Markers,
+    fit_markers,
+    pose_bounds,
+    refuse_misfit,
+    shared_markers,
+)
 from stiction.biped.subject.subject import (
     MechanismPoses,
     Points,
@@ -99,6 +106,10 @@ def scale_to_markers(
         carried(pose, model.bodies[ours], scaled.markers.position[ours]) - seen[use], axis=-1
     )
     error = np.sqrt(np.nanmean(error**2, axis=0))
+    counts = np.isfinite(error) & (w > 0)
+    apart = float(np.sqrt(np.average(error[counts] ** 2, weights=w[counts])))
+    if apart > WORST:
+        refuse_misfit(markers, subject, apart, error)
     rows = []
     for g, name in enumerate(names):
         own = [k for k, i in enumerate(ours) if member[model.bodies[i]] == g]
@@ -108,12 +119,14 @@ def scale_to_markers(
                     "segment": name,
                     "factor": float(np.exp(sigma[g])),
                     "markers": len(own),
-                    "marker error [mm]": float(np.sqrt(np.mean(error[own] ** 2)) * 1e3),
+                    "marker error [mm]": float(np.sqrt(np.nanmean(error[own] ** 2)) * 1e3),
                 }
             )
     note = (
         f"scaled by {len(ours)} markers of '{markers.source}': factors {factors[1:].min():.3f} to"
-        f" {factors[1:].max():.3f}, marker error {np.sqrt(np.mean(error**2)) * 1e3:.1f} mm"
+        f" {factors[1:].max():.3f}, marker error {apart * 1e3:.1f} mm,"
+        f" '{model.names[ours[int(np.nanargmax(error))]]}' is farthest off,"
+        f" {np.nanmax(error) * 1e3:.0f} mm"
     )
     if place:
         scaled = _placed(scaled, ours, pose, seen[use])

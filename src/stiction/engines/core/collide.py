@@ -51,7 +51,7 @@ APPROACH = tolerance(1e-10, 1e-5)  # a touching contact that closes in faster co
 
 _SAME = tolerance(1e-10, 1e-6)  # places that are nearer are one [m]
 
-_STOPPED = wp.constant(2)  # mark of a touching pair that the last impact has brought to rest
+STOPPED = wp.constant(2)  # mark of a touching pair that the last impact has brought to rest
 
 # What velocities have jumped by in the event under way.
 IMPACT_LAW, JAM, TO_REST = wp.constant(1), wp.constant(2), wp.constant(3)
@@ -64,7 +64,7 @@ def still(m: Machines, s: World, i: int, least: real):
     Where contacts are all but redundant, no impulse of sensible size takes the last of their
     velocity away (a robot that stands on two feet). What was brought to rest is at rest.
     """
-    if get_int(s, m[0].z.after_impact) == TO_REST and get_int(s, m[0].c.mark + i) == _STOPPED:
+    if get_int(s, m[0].z.after_impact) == TO_REST and get_int(s, m[0].c.mark + i) == STOPPED:
         return wp.max(least, law(m, s, i, REST_SPEED))
     return least
 
@@ -192,4 +192,4 @@ def collide(m: Machines, s: World):
     mark_touching(m, s)
     for i in range(m[0].pairs.count):
         if get_int(s, m[0].c.mark + i) != 0 and get_int(s, m[0].c.mode_before + i) != 0:
-            put_int(s, m[0].c.mark + i, _STOPPED)
+            put_int(s, m[0].c.mark + i, STOPPED)

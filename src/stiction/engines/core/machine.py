@@ -10,7 +10,7 @@ again after any of them.
 
 import warp as wp
 
-from .collide import APPROACH, IMPACT_LAW, JAM, collide, mark_touching, still
+from .collide import APPROACH, JAM, STOPPED, TO_REST, collide, mark_touching, still
 from .events import event_values, grazing, missing_time, n_values, narrow
 from .implicit import choose_kind, correct_stage
 from .joints import next_phase
@@ -27,6 +27,7 @@ from .layout import (
     SAMPLE,
     STAGE,
     STEPS_USED_UP,
+    STICK,
     WAITING,
     Machines,
 )
@@ -305,8 +306,9 @@ def begin_event(m: Machines, s: World):
     put(s, m[0].z.now, t)
     put_int(s, m[0].z.phase, EVENT)
     put_int(s, m[0].z.after_impact, 0)
-    if get_int(s, m[0].z.in_leap) != 0:
-        put_int(s, m[0].z.after_impact, IMPACT_LAW)
+    leaped = get_int(s, m[0].z.in_leap) != 0
+    if leaped:
+        put_int(s, m[0].z.after_impact, TO_REST)
         put_int(s, m[0].z.in_leap, 0)
     put_int(s, m[0].z.jammed, 0)
     target = get_int(s, m[0].z.target)
@@ -323,6 +325,10 @@ def begin_event(m: Machines, s: World):
         put_int(s, m[0].z.status, CASCADE)
     if m[0].opt.compliant == 0:
         mark_touching(m, s)
+        for i in range(m[0].pairs.count):
+            # What a leap has pressed rests, though the place where it arrived has other rows.
+            if leaped and get_int(s, m[0].c.mode + i) == STICK:
+                put_int(s, m[0].c.mark + i, STOPPED)
 
 
 @wp.func
