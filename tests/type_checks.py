@@ -1,4 +1,4 @@
-"""How arguments and results are checked in tests: by beartype, called by jaxtyping's import hook."""
+"""How arguments and results are checked in tests: by beartype, called by jaxtyping's hook."""
 
 from collections.abc import Callable
 from typing import Any

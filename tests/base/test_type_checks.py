@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from jaxtyping import Float, TypeCheckError, jaxtyped
+
 from type_checks import checked
 
 
