@@ -66,9 +66,9 @@ def quiet_load(source: str | Path, base: str | None = None):
 
 
 def jit_once(f: Callable) -> Callable:
-    """`jax.jit` for a program that runs once: LLVM takes least pains, in a third of the time.
+    """`jax.jit` for a program with little to do: LLVM takes least pains, in a third of the time.
 
-    It runs some three times as long. What the project compiles itself is left as it is for users.
+    It runs up to eight times as long; `quick_jit` is for programs that search, many times over.
     """
     return jax.jit(f, compiler_options=_least_pains())
 

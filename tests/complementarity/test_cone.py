@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers import jit_once
 from stiction._base.errors import InputError, RunError
 from stiction.complementarity import (
     SOLVE_RESULTS,
@@ -25,7 +24,7 @@ from stiction.complementarity import (
 SOLVED = 1e-8
 
 # Tests of single problems have four contacts, so that the solver is compiled once for them.
-solve_batch = jit_once(jax.vmap(lambda W, b, mu: solve_cone(W, b, mu, throw=False)))
+solve_batch = jax.jit(jax.vmap(lambda W, b, mu: solve_cone(W, b, mu, throw=False)))
 
 
 def coulomb_errors(W, b, mu, impulse):
@@ -183,7 +182,7 @@ def test_failures_are_said():
 
 vectors = st.lists(st.floats(-100, 100), min_size=3, max_size=3).map(np.array)
 frictions = st.floats(0, 5)
-_project = jit_once(lambda v, mu: (project_to_cone(v, mu), project_to_dual_cone(v, mu)))
+_project = jax.jit(lambda v, mu: (project_to_cone(v, mu), project_to_dual_cone(v, mu)))
 
 
 @given(vectors, frictions)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from jax.test_util import check_grads
 
-from helpers import jit_once
 from stiction.complementarity import lcp_residual, solve_cone, solve_lcp
 from stiction.impacts import solve_impact
 
@@ -19,7 +18,7 @@ NEAR = {"atol": 1e-5, "rtol": 1e-5}
 def test_lcp_derivatives_agree_with_finite_differences(rng, method):
     M, q = (a[0] for a in lcp_problems.positive_definite(rng, 1, 6))
 
-    @jit_once
+    @jax.jit
     def value(M, q):
         return solve_lcp(M, q, method=method, throw=False).value
 
@@ -30,7 +29,7 @@ def test_lcp_derivatives_agree_with_finite_differences(rng, method):
 def value_and_jacobian(function):
     """Both in one compiled program: the solver is most of it."""
 
-    @jit_once
+    @jax.jit
     def both(*args):
         value, pull = jax.vjp(function, *args)
         return value, jax.vmap(pull)(jnp.eye(value.size))
@@ -100,7 +99,7 @@ def test_impact_derivatives_pass_through_both_phases(rng):
 def test_redundant_contacts_have_finite_derivatives():
     """Four legs of a table: γ is not unique, the derivative of u is, and nothing is nan."""
     W, b, mu = lcp_problems.box_on_floor(mass=2.0, velocity=[0.3, 0, -1, 0, 0, 0], mu=0.5)
-    value = jit_once(lambda b: W @ solve_cone(W, b, mu, throw=False).value + b)
+    value = jax.jit(lambda b: W @ solve_cone(W, b, mu, throw=False).value + b)
     jacobian = np.asarray(jax.jacrev(value)(jnp.asarray(b)))
     assert np.all(np.isfinite(jacobian))
 
@@ -111,8 +110,8 @@ def test_a_batch_gives_what_its_lanes_give(rng, method):
     M, q = lcp_problems.positive_definite(rng, 7, 6)
     M = (M + M.swapaxes(1, 2)) / 2
     q[3] = np.abs(q[3])  # a lane with nothing to do
-    one = jit_once(lambda M, q: solve_lcp(M, q, method=method, throw=False))
-    batch = jit_once(jax.vmap(one))(M, q)
+    one = jax.jit(lambda M, q: solve_lcp(M, q, method=method, throw=False))
+    batch = jax.jit(jax.vmap(one))(M, q)
     lanes = [one(m, v) for m, v in zip(M, q, strict=True)]
     np.testing.assert_array_equal(batch.iterations, [lane.iterations for lane in lanes])
     np.testing.assert_allclose(batch.value, np.stack([lane.value for lane in lanes]), atol=1e-12)
@@ -124,6 +123,6 @@ def test_the_form_for_accelerators_pivots_all_lanes_together(rng):
 
     M, q = lcp_problems.positive_definite(rng, 16, 6)
     target, most = jnp.array(1e-10), jnp.array(1000, jnp.int32)
-    z, pivots, _ = jit_once(jax.vmap(lambda M, q: lemke(M, q, target, most)))(M, q)
+    z, pivots, _ = jax.jit(jax.vmap(lambda M, q: lemke(M, q, target, most)))(M, q)
     assert len(set(np.asarray(pivots))) > 2
     assert jnp.max(jax.vmap(lcp_residual)(M, q, z)) < 1e-12

@@ -95,7 +95,7 @@ def test_derivative_of_the_final_state_agrees_with_finite_differences(name):
     ahead = final(h * direction[0], v + h * direction[1])
     behind = final(-h * direction[0], v - h * direction[1])
     expected = weights @ (ahead - behind) / (2 * h)
-    final = jit_once(final)
+    final = jax.jit(final)
     gradient = jit_once(jax.grad(lambda a, b: weights @ final(a, b), argnums=(0, 1)))(zero, v)
     np.testing.assert_allclose(
         gradient[0] @ direction[0] + gradient[1] @ direction[1], expected, rtol=1e-6

@@ -8,7 +8,7 @@ import pytest
 from impact_problems import batch_of_problems
 from scipy.optimize import minimize
 
-from helpers import jit_once
+from stiction._base.compile import quick_jit
 from stiction.impacts import impact_law
 from stiction.impacts.no_slip import stick_impulse
 from stiction.impacts.tangential import tangential_problem
@@ -99,7 +99,7 @@ def test_no_start_finds_a_lower_cost(n, dim, rng, cases):
     problems = batch_of_problems(rng, 4 * per_shape, n, dim, coupling=0.25, mu=(0.1, 1.0))
     law = impact_law("dissipation", "off")
 
-    @jit_once
+    @quick_jit
     @jax.vmap
     def solved(p):
         found = law(p)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import stiction
-from helpers import jit_once
+from stiction._base.compile import quick_jit
 from stiction.engines.contact_dynamics import contact_dynamics, kinetic
 from stiction.impacts import ImpactProblem, impact_law
 from stiction.mechanism import normalize
@@ -45,7 +45,7 @@ def random_impacts(name: str, count: int, energetic: tuple[float, float]) -> Imp
     numbers = (q, v, active, restitution, static, dynamic, rng.uniform(*energetic, count))
     some = np.argsort(rng.random((count, n)), axis=1)[:, :MOST]
 
-    @jit_once
+    @quick_jit
     @jax.vmap
     def at(q, v, active, restitution, mu_static, mu_dynamic, energetic, some):
         q = normalize(mechanism, q)
@@ -73,12 +73,12 @@ def test_energy_never_rises(shape, name, method, cases):
     parts = {s: random_impacts(s, cases(COUNTS[s]), (0.3, 1.0)) for s in SHAPES[shape]}
     p = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts.values())
     law, off = impact_law(name, method), impact_law(name, "off")
-    _, T = jit_once(jax.vmap(lambda p: energy_after(p, law)))(p)
+    _, T = quick_jit(jax.vmap(lambda p: energy_after(p, law)))(p)
     assert np.all(np.isfinite(T))
     assert np.max(np.asarray(T) / np.asarray(p.kinetic)) <= 1 + 1e-9
     for scene in {"double-pendulum", "bicycle"} & set(parts):  # not because nothing happens
         p = parts[scene]
-        _, free = jit_once(jax.vmap(lambda p: energy_after(p, off)))(p)
+        _, free = quick_jit(jax.vmap(lambda p: energy_after(p, off)))(p)
         assert np.mean(np.asarray(free) > np.asarray(p.kinetic) * (1 + 1e-6)) > 0.01
 
 
@@ -87,7 +87,7 @@ def test_scaling_and_constraint_agree_where_no_energy_is_to_be_removed():
     p = random_impacts("double-pendulum", 500, (1.0, 1.0))
 
     laws = [impact_law("dissipation", method) for method in ("off", "scale", "constrain")]
-    resolved = jit_once(jax.vmap(lambda p: [energy_after(p, law) for law in laws]))(p)
+    resolved = quick_jit(jax.vmap(lambda p: [energy_after(p, law) for law in laws]))(p)
     (off, T), (scaled, _), (constrained, _) = resolved
     keeps = np.asarray(T) <= np.asarray(p.kinetic) * (1 - 1e-6)
     assert 100 < keeps.sum() < 500
@@ -97,5 +97,5 @@ def test_scaling_and_constraint_agree_where_no_energy_is_to_be_removed():
     )
     bound = eqx.tree_at(lambda p: p.energetic, p, jnp.zeros_like(p.energetic))
     assert np.all(
-        np.asarray(jit_once(jax.vmap(impact_law("no-slip", "scale")))(bound).scale) == 0.0
+        np.asarray(quick_jit(jax.vmap(impact_law("no-slip", "scale")))(bound).scale) == 0.0
     )

@@ -17,7 +17,6 @@ from laws_under_test import (
 )
 from numpy.testing import assert_allclose
 
-from helpers import jit_once
 from stiction.laws import AsymmetricHuntCrossley, HuntCrossley, impact
 
 # αv from 1e-12 to 1e6, the range that is promised, denser where formulas switch.
@@ -29,7 +28,7 @@ BODY = {"mass": 1.3, "stiffness": 2.1, "exponent": 1.5}
 
 def scaled(function):
     """A function of (speed, dissipation) as one of u = d v, over many u."""
-    return jit_once(jax.vmap(lambda u: function(1.0, u)))
+    return jax.jit(jax.vmap(lambda u: function(1.0, u)))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +67,7 @@ def test_restitution_has_no_cancellation_anywhere():
 def test_derivative_of_restitution_has_no_cancellation_either():
     """e' = (w' - e)/u with w' = u (1 - w)/((1 + u) w), from the first integral."""
     u = 1.5 * ALPHA_V
-    slope = jit_once(jax.vmap(jax.grad(lambda x: impact.restitution(1.0, x))))(u)
+    slope = jax.jit(jax.vmap(jax.grad(lambda x: impact.restitution(1.0, x))))(u)
     with mp.workdps(60):
 
         def exact(x):
@@ -84,14 +83,14 @@ def test_taylor_series_at_no_speed():
     f = lambda u: impact.restitution(1.0, u)  # noqa: E731
     derivatives = []
     for _ in range(4):
-        derivatives.append(float(jit_once(f)(0.0)))
+        derivatives.append(float(jax.jit(f)(0.0)))
         f = lambda u, g=f: jax.jvp(g, (u,), (1.0,))[1]  # noqa: E731
     assert_allclose(derivatives, [1, -2 / 3, 2 * 4 / 9, -6 * 44 / 135], rtol=1e-14)
 
 
 def test_dissipation_for_restitution_is_the_exact_inverse():
     e = np.concatenate([np.logspace(-12, -0.001, 100), 1 - np.logspace(-12, -1, 60)])
-    d = jit_once(jax.vmap(lambda x: impact.dissipation_for_restitution(x, 1.0)))(e)
+    d = jax.jit(jax.vmap(lambda x: impact.dissipation_for_restitution(x, 1.0)))(e)
     back = [exact_restitution(x) for x in d]
     assert max(map(relative_error, e, back)) < RTOL
     with mp.workdps(40):  # also in what is lost, which matters near e = 1
@@ -125,7 +124,7 @@ def test_rebound_is_slower_than_approach_and_than_the_sticky_speed(speed, d):
     assert v * d <= 1 + 1e-15
 
 
-@jit_once
+@jax.jit
 def both_ways(mass, speed, exponent):
     """Impacts by integration, and exactly; compiled once for all exponents."""
     k, d = 5e4, 0.6
@@ -169,7 +168,7 @@ def test_an_impact_that_never_parts_says_so():
     assert "maximum number of solver steps" in str(got.result)
 
 
-@jit_once
+@jax.jit
 def depth_of_body(velocity, speed, dissipation):
     at = {"speed": speed, "dissipation": dissipation, **BODY}
     return jax.vmap(lambda v: impact.depth_at_velocity(v, **at))(velocity)
@@ -208,7 +207,7 @@ class TestPhasePlane:
     def test_gradients_are_finite_where_the_rebound_has_reached_its_limit(self):
         """d v_i = 90: 1 - d v_o is 1e-38, and 0 in floats."""
         at = lambda v, d: impact.depth_at_velocity(v, speed=self.V, dissipation=d, **BODY)  # noqa: E731
-        by = jit_once(jax.vmap(jax.grad(at, argnums=(0, 1)), in_axes=(0, None)))
+        by = jax.jit(jax.vmap(jax.grad(at, argnums=(0, 1)), in_axes=(0, None)))
         assert np.all(np.isfinite(by(np.linspace(-0.999 / 64.0, 0.01, 101), 64.0)))
 
     def test_without_damping_it_is_the_energy_integral(self):
@@ -303,7 +302,7 @@ class TestAsymmetric:
             return impact.integrate_impact(law, mass=m, speed=1.3).rebound_speed
 
         exact = jax.vmap(lambda c, r: impact.asymmetric_rebound_speed(1.3, c, r))(d_c, d_r)
-        assert_allclose(jit_once(jax.vmap(integrated))(d_c, d_r, m, k, n), exact, rtol=1e-8)
+        assert_allclose(jax.jit(jax.vmap(integrated))(d_c, d_r, m, k, n), exact, rtol=1e-8)
 
     def test_gradients_are_finite_without_speed_and_without_damping(self):
         g = jax.grad(impact.asymmetric_rebound_speed, argnums=(0, 1, 2))
@@ -344,7 +343,7 @@ def test_gradients_without_damping_are_the_limit(name):
     f = lambda d: EXACT[name](1.2, d, 1.5, 2.0, 1.4)  # noqa: E731
     h = 1e-4
     one_sided = (-3 * f(0.0) + 4 * f(h) - f(2 * h)) / (2 * h)
-    assert_allclose(jit_once(jax.grad(f))(0.0), one_sided, rtol=1e-5)
+    assert_allclose(jax.jit(jax.grad(f))(0.0), one_sided, rtol=1e-5)
 
 
 @pytest.mark.slow
@@ -364,7 +363,7 @@ def test_integrated_rebound_differentiates_like_the_exact_one():
 def test_nothing_recompiles_when_only_numbers_change():
     traces = []
 
-    @jit_once
+    @jax.jit
     def run(v, d):
         traces.append(1)
         return impact.rebound_speed(v, d)

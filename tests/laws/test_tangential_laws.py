@@ -10,7 +10,6 @@ from jax.flatten_util import ravel_pytree
 from laws_under_test import BRISTLES, SLIDING_LAWS, TANGENTIAL_LAWS, patient
 from numpy.testing import assert_allclose
 
-from helpers import jit_once
 from stiction import InputError
 from stiction.laws import Bristle, RegularizedCoulomb, Stribeck, stribeck_coefficient
 
@@ -98,7 +97,7 @@ def test_derivatives_are_finite_to_second_order(law):
             out = out + made.state_rate(state, v, load)
         return out[0] + 2.0 * out[1] + made.energy(state)
 
-    assert np.all(np.isfinite(jit_once(jax.vmap(jax.hessian(total)))(points)))
+    assert np.all(np.isfinite(jax.jit(jax.vmap(jax.hessian(total)))(points)))
 
 
 def test_sliding_fast_is_coulomb():
