@@ -11,6 +11,8 @@ import jax
 import numpy as np
 import pytest
 
+from memory import regions, resident
+
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
@@ -24,7 +26,7 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 SHARED = Path(os.environ.get("STICTION_DATA", Path(__file__).parents[2] / "shared" / "data"))
-_MOST_REGIONS = 25_000
+_MOST_REGIONS, _MOST_MEMORY = 25_000, 2_000  # [MB]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,13 +74,16 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="module")
 def _few_programs() -> Iterator[None]:
-    """Forget compiled programs when there are many: each takes several of the 65,530 regions of
-    memory that Linux gives a process, and XLA ends the process when they are used up.
+    """Forget compiled programs when there are many: each takes several regions of memory, and XLA
+    ends the process when they are used up; or when they take much memory.
     """
     yield
-    maps = Path("/proc/self/maps")
-    if maps.exists() and maps.read_text().count("\n") > _MOST_REGIONS:
+    if Path("/proc/self/maps").exists() and (
+        regions() > _MOST_REGIONS or resident() > _MOST_MEMORY
+    ):
         jax.clear_caches()
+        gc.collect()
+        resident()
 
 
 @pytest.fixture

@@ -2,11 +2,15 @@
 
 import functools
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import jax
 import numpy as np
 
 import stiction
+from stiction._base.compile import quick_options
 from stiction._base.errors import IgnoredWarning
 
 # Every type of joint, several on one body, welded bodies, offsets, references, two trees.
@@ -59,6 +63,20 @@ def quiet_load(source: str | Path, base: str | None = None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IgnoredWarning)
         return stiction.load(source, base=base)
+
+
+def jit_once(f: Callable) -> Callable:
+    """`jax.jit` for a program with little to do: LLVM takes least pains, in a third of the time.
+
+    It runs up to eight times as long; `quick_jit` is for programs that search, many times over.
+    """
+    return jax.jit(f, compiler_options=_least_pains())
+
+
+@functools.cache
+def _least_pains() -> dict[str, Any]:
+    options = quick_options()
+    return options | {"xla_backend_optimization_level": 0} if options else {}
 
 
 def relative_error(value, expected) -> float:

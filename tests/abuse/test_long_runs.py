@@ -1,8 +1,6 @@
 """Long runs and many runs: memory and time stay flat, and bits the same."""
 
-import ctypes
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 
 import stiction
+from memory import resident
 
 RUN = """
 import hashlib, numpy as np, stiction
@@ -20,15 +19,6 @@ for law in ("hybrid", "stepping", "compliant"):
     found.update(np.asarray(run.q).tobytes() + np.asarray(run.force).tobytes())
 print(found.hexdigest())
 """
-
-
-def resident() -> float:
-    """Memory that this process holds now [MB]; what was freed goes back to the system first."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:  # the GNU C library's
-        trim(0)
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
 
 
 @pytest.mark.parametrize("law", ["hybrid", "stepping", "compliant"])

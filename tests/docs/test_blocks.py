@@ -55,7 +55,7 @@ LIGHTER_CODE = [
 ]
 # Minutes of searching, which tests of their own do with smaller numbers: by `--thorough` only.
 HEAVY = re.compile(r"cube-rollouts|square-drops|run\.trc|^stiction posture|--laws$")
-# What ran already, on whatever page: many pages show the same command.
+# What ran already, on whatever page and into whatever folder: many pages show the same command.
 RAN: set[str] = set()
 # Started by hand: they wait for somebody.
 WAITING = re.compile(r"^stiction (studio|--install-completion)")
@@ -97,6 +97,7 @@ def test_a_page_runs(page, tmp_path, monkeypatch, request):
     shared = _shared(request)
     name = str(page.relative_to(pages.ROOT))
     space: dict[str, object] = {"__name__": "__manual__"}
+    here: set[str] = set()
     exec(PRELUDE.get(name, ""), space)
     blocks = pages.blocks(page)
     for number, block in enumerate(blocks):
@@ -109,7 +110,7 @@ def test_a_page_runs(page, tmp_path, monkeypatch, request):
             Path(block.title).parent.mkdir(parents=True, exist_ok=True)
             Path(block.title).write_text(block.text + "\n")
         for command in block.commands:
-            if not thorough and _ran(command, blocks[number:]):
+            if not thorough and _ran(command, blocks[number:], here):
                 continue
             _run(command, int(block.note("exit") or 0), shared, thorough, where)
         if block.code:
@@ -153,14 +154,23 @@ def _run(command: str, status: int, shared: Path | None, thorough: bool, where: 
         Path(target).write_text(made.stdout)
 
 
-def _ran(command: str, blocks: list[pages.Block]) -> bool:
-    """Whether a command ran already, and nothing from here on needs what it would write."""
-    words = shlex.split(command)
-    folder = words[words.index("--out") + 1] if "--out" in words else "out/"
+def _ran(command: str, blocks: list[pages.Block], here: set[str]) -> bool:
+    """Whether a command ran already, and nothing from here on needs what it would write.
+
+    `here` has those of this page: what they wrote is still there.
+    """
+    words, needed = shlex.split(command), re.compile("out/")
+    if "--out" in words:
+        at = words.index("--out")
+        needed = re.compile(rf"(?<![\w-]){re.escape(words[at + 1])}(?![\w-])")
+        words = words[:at] + words[at + 2 :]
     texts = [b.text.replace(command, "") for b in blocks]
     own = any(word == ">" or Path(word).is_file() for word in words)  # a file of this page
-    again = command in RAN and not own and not any(folder in text for text in texts)
-    RAN.add(command)
+    alike = shlex.join(words)
+    again = alike in RAN and not own and not any(needed.search(text) for text in texts)
+    again = again or command in here
+    RAN.add(alike)
+    here.add(command)
     return again
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import stiction
-from helpers import quiet_load
+from helpers import jit_once, quiet_load
 from stiction.control import HarmonicControl
 
 TIGHT = stiction.Solver(rtol=1e-10, atol=1e-12, method="dopri8")
@@ -34,7 +34,7 @@ def test_floating_human_keeps_its_angular_momentum():
     mechanism = quiet_load("human")
     q, v = stiction.random_state(mechanism, jax.random.key(2), spread=0.3)
     run = stiction.simulate(mechanism, q, v, until=1.0, solver=TIGHT, samples=20)
-    _, L = jax.vmap(lambda q, v: stiction.momentum(mechanism, q, v))(run.q, run.v)
+    _, L = jit_once(jax.vmap(lambda q, v: stiction.momentum(mechanism, q, v)))(run.q, run.v)
     np.testing.assert_allclose(L, np.tile(L[0], (20, 1)), atol=1e-9 * np.max(abs(L)))
 
 
@@ -96,7 +96,7 @@ def test_derivative_of_the_final_state_agrees_with_finite_differences(name):
     behind = final(-h * direction[0], v - h * direction[1])
     expected = weights @ (ahead - behind) / (2 * h)
     final = jax.jit(final)
-    gradient = jax.jit(jax.grad(lambda a, b: weights @ final(a, b), argnums=(0, 1)))(zero, v)
+    gradient = jit_once(jax.grad(lambda a, b: weights @ final(a, b), argnums=(0, 1)))(zero, v)
     np.testing.assert_allclose(
         gradient[0] @ direction[0] + gradient[1] @ direction[1], expected, rtol=1e-6
     )

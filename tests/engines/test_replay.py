@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import stiction
+from helpers import jit_once
 from stiction import Compliant, Hybrid, Solver, Stepping, find_contacts, simulate
 from stiction.laws import HuntCrossley
 
@@ -72,9 +73,9 @@ def test_a_bounce_has_the_derivatives_of_its_closed_form(ball):
 
     x = jnp.array([0.7, 0.6, G, 0.6])
     exact = jax.jacfwd(closed_form)(x)
-    assert_allclose(jax.jit(f)(x), closed_form(x), rtol=1e-10)
-    assert_allclose(jax.jit(jax.jacfwd(f))(x), exact, atol=1e-9)
-    assert_allclose(jax.jit(jax.jacrev(f))(x), exact, atol=1e-9)
+    assert_allclose(jit_once(f)(x), closed_form(x), rtol=1e-10)
+    assert_allclose(jit_once(jax.jacfwd(f))(x), exact, atol=1e-9)
+    assert_allclose(jit_once(jax.jacrev(f))(x), exact, atol=1e-9)
 
 
 def test_lanes_of_vmap_are_runs_alone(ball):
@@ -87,7 +88,7 @@ def test_lanes_of_vmap_are_runs_alone(ball):
     alone = [float(end(a, b, jnp.asarray(G))) for a, b in zip(heights, es, strict=True)]
     together = jax.vmap(lambda a, b: end(a, b, jnp.asarray(G)))(heights, es)
     assert_allclose(together, alone, rtol=0, atol=0)
-    moons = jax.jit(jax.vmap(end, (None, None, 0)))(heights[0], es[0], jnp.array([G, 1.6]))
+    moons = jit_once(jax.vmap(end, (None, None, 0)))(heights[0], es[0], jnp.array([G, 1.6]))
     assert_allclose(moons, [float(end(heights[0], es[0], g)) for g in jnp.array([G, 1.6])])
 
 
@@ -107,8 +108,8 @@ def test_sliding_to_rest_has_the_derivatives_of_its_closed_form(block):
         return jnp.stack([speed**2 / (2 * mu * G), speed / (mu * G), speed**2])
 
     x = jnp.array([1.5, 0.4])
-    assert_allclose(jax.jit(f)(x), exact(x), rtol=1e-8)
-    assert_allclose(jax.jit(jax.jacfwd(f))(x), jax.jacfwd(exact)(x), atol=1e-7)
+    assert_allclose(jit_once(f)(x), exact(x), rtol=1e-8)
+    assert_allclose(jit_once(jax.jacfwd(f))(x), jax.jacfwd(exact)(x), atol=1e-7)
 
 
 def test_a_compliant_bounce_agrees_with_differences(ball):
@@ -124,7 +125,7 @@ def test_a_compliant_bounce_agrees_with_differences(ball):
         return jnp.stack([run.q[-1, 0], run.v[-1, 0], run.impact_loss[-1], run.log.time[1]])
 
     x = jnp.ones(3)
-    assert_allclose(jax.jit(jax.jacfwd(f))(x), differences(f, x, 1e-4), atol=1e-6)
+    assert_allclose(jit_once(jax.jacfwd(f))(x), differences(f, x, 1e-4), atol=1e-6)
 
 
 def test_fixed_steps_agree_with_differences(block):
@@ -142,8 +143,8 @@ def test_fixed_steps_agree_with_differences(block):
 
     x = jnp.zeros(2)
     expected = differences(f, x, 1e-6)
-    assert_allclose(jax.jit(jax.jacfwd(f))(x), expected, atol=1e-6)
-    assert_allclose(jax.jit(jax.jacrev(f))(x), expected, atol=1e-6)
+    assert_allclose(jit_once(jax.jacfwd(f))(x), expected, atol=1e-6)
+    assert_allclose(jit_once(jax.jacrev(f))(x), expected, atol=1e-6)
 
 
 def test_a_plain_function_may_close_over_what_is_differentiated(ball):
@@ -174,4 +175,4 @@ def test_too_few_passes_give_no_derivative_rather_than_a_wrong_one(block):
             law=Stepping(dt=0.01), solver=Solver(max_steps=3), samples=2,
         ).q[-1, 0]  # fmt: skip
 
-    assert np.isnan(jax.jit(jax.jacfwd(end))(jnp.asarray(1.0)))
+    assert np.isnan(jit_once(jax.jacfwd(end))(jnp.asarray(1.0)))

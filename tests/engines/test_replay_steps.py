@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import stiction
+from helpers import jit_once
 from stiction import Solver, Stepping, find_contacts, simulate
 from stiction._base.errors import InputError
 from stiction.control import HarmonicControl
@@ -60,8 +61,8 @@ def test_an_end_and_its_books_and_events(cart, law):
         )  # fmt: skip
 
     x = jnp.zeros(5)
-    expected = differences(jax.jit(f), x, 1e-6)
-    assert_allclose(jax.jit(jax.jacfwd(f))(x), expected, atol=2e-7, rtol=1e-7)
+    expected = differences(jit_once(f), x, 1e-6)
+    assert_allclose(jit_once(jax.jacfwd(f))(x), expected, atol=2e-7, rtol=1e-7)
 
 
 def test_a_box_on_redundant_corners(rng):
@@ -83,7 +84,7 @@ def test_a_box_on_redundant_corners(rng):
 
     x = jnp.zeros(2)
     expected = differences(f, x, 1e-5)
-    assert_allclose(jax.jit(jax.jacfwd(f))(x), expected, atol=1e-4)
+    assert_allclose(jit_once(jax.jacfwd(f))(x), expected, atol=1e-4)
 
 
 def test_pyramids_in_space_are_refused_by_name():

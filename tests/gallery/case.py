@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ IMPACTS = tuple(f"hybrid:{law}" for law in IMPACT_LAWS if law != "no-slip")
 NEWTONS = tuple(x for x in IMPACTS if not x.endswith(("poisson", "stronge")))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """A motion whose answer is known.
 
@@ -100,6 +100,7 @@ def law_of(case: Case, engine: str) -> Hybrid | Stepping | Compliant:
     return Hybrid(restitution=case.restitution, **rub, **chosen, **case.options)
 
 
+@lru_cache(maxsize=16)  # several cases have one twin
 def run(case: Case, engine: str) -> Trajectory:
     """Carried out by an engine, to its end."""
     mechanism = load(case.model)

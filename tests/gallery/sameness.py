@@ -69,8 +69,9 @@ def invariances() -> Iterator[Case]:
             maps |= {"a mirror along x": mirrored(0), "a mirror along y": mirrored(1)}
         for how, see in maps.items():
             yield _seen(base, how, *see(q, v), see)
+        brief = replace(base, until=0.3)
         for scale in (0.1, 10.0):
-            yield _scaled(base, scale)
+            yield _scaled(brief, scale)
 
 
 def _seen(base: Case, how: str, q, v, see) -> Case:
@@ -88,7 +89,6 @@ def _scaled(base: Case, s: float) -> Case:
 
     Over a dozen impacts: what ends a chatter, such as a gap that counts as touching, has no scale.
     """
-    base = replace(base, until=0.3)
 
     def grow(match):
         return f'{match[1]}="{numbers(s * np.array([float(x) for x in match[2].split()]))}"'

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from impact_problems import batch_of_problems
 
+from stiction._base.compile import quick_jit
 from stiction.impacts import impact_law
 from stiction.impacts.problem import ImpactProblem, ImpactSolution
 from stiction.scenes import past_impact, scene
@@ -27,7 +28,7 @@ def test_five_contacts_come_to_the_cheapest_choice(rng, monkeypatch):
     problems = batch_of_problems(rng, 24, 5, 2, mu=(0.05, 0.6))
 
     def costs():
-        found = jax.jit(jax.vmap(lambda p: module.dissipation(p)))(problems)
+        found = quick_jit(jax.vmap(lambda p: module.dissipation(p)))(problems)
         assert bool(jnp.all(found.feasible))
         return np.asarray(jax.vmap(cost)(problems, found))
 
@@ -50,7 +51,7 @@ def test_a_body_that_rests_elsewhere_takes_no_friction_away(order):
         W, u, ones > 0, 0.5 * ones, 0.3 * ones, 0.3 * ones, 1e-3 * ones, ones,
         jnp.asarray(10.0), jnp.asarray(1e9),
     )  # fmt: skip
-    impulse = np.asarray(jax.jit(impact_law("dissipation", "off"))(problem).impulse)[order]
+    impulse = np.asarray(quick_jit(impact_law("dissipation", "off"))(problem).impulse)[order]
     normal = 1.5 * 0.91 / 2
     known = np.append(-0.3 * normal * np.array([-1.99, 1.43]) / np.hypot(1.99, 1.43), normal)
     np.testing.assert_allclose(impulse, [np.zeros(3), known], atol=1e-9)
@@ -93,7 +94,7 @@ def lands(seed: int):
 def test_runs_find_the_cheapest_choice_of_seven_contacts_that_strike_at_once(monkeypatch):
     """Every one of 128 choices, tried in JAX, against what the run found by changing sides."""
     monkeypatch.setattr(module, "_MAX_CHOICES", 2**FEET)
-    best_of_all = jax.jit(lambda p: module.dissipation(p))
+    best_of_all = quick_jit(lambda p: module.dissipation(p))
     sliding = 0
     for seed in range(6):
         run = lands(seed)

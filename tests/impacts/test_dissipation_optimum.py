@@ -8,6 +8,7 @@ import pytest
 from impact_problems import batch_of_problems
 from scipy.optimize import minimize
 
+from stiction._base.compile import quick_jit
 from stiction.impacts import impact_law
 from stiction.impacts.no_slip import stick_impulse
 from stiction.impacts.tangential import tangential_problem
@@ -96,11 +97,16 @@ class Principle:
 def test_no_start_finds_a_lower_cost(n, dim, rng, cases):
     per_shape = cases(COUNTS[n])
     problems = batch_of_problems(rng, 4 * per_shape, n, dim, coupling=0.25, mu=(0.1, 1.0))
-    maps = jax.jit(jax.vmap(tangential_problem))(problems)
-    stick = np.asarray(jax.jit(jax.vmap(lambda p: stick_impulse(p, p.active)))(problems))
     law = impact_law("dissipation", "off")
-    solution = jax.tree.map(np.asarray, jax.jit(jax.vmap(law))(problems))
-    after = np.asarray(jax.vmap(lambda p, i: p.velocity_after(i))(problems, solution.impulse))
+
+    @quick_jit
+    @jax.vmap
+    def solved(p):
+        found = law(p)
+        stick = stick_impulse(p, p.active)
+        return tangential_problem(p), stick, found, p.velocity_after(found.impulse)
+
+    maps, stick, solution, after = jax.tree.map(np.asarray, solved(problems))
     # Only oblique ones, in which nothing is released, are optimisation problems at all.
     rub = np.linalg.norm(stick[..., :-1], axis=-1)
     oblique = np.any(rub > np.asarray(problems.mu_static) * stick[..., -1], axis=1)

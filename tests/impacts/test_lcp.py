@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from impact_problems import batch_of_problems
 
+from stiction._base.compile import quick_jit
 from stiction.complementarity import cone_errors
 from stiction.impacts import IMPACT_LAWS, ImpactProblem
 
@@ -23,7 +24,7 @@ def problems():
 
 @pytest.mark.parametrize("name", ["lcp", "lcp-cone"])
 def test_impulses_obey_the_law(problems, name):
-    s = jax.jit(jax.vmap(IMPACT_LAWS[name]))(problems)
+    s = quick_jit(jax.vmap(IMPACT_LAWS[name]))(problems)
     p, active = np.asarray(s.impulse), np.asarray(problems.active)
     assert np.all(s.feasible)
     assert np.all(p[~active] == 0)
@@ -65,7 +66,7 @@ def test_an_ellipse_that_sticks_at_the_end_of_compression_is_a_solved_impact(rng
     one = np.ones((count, 1))
     given = (W, u, one > 0, e, mu, mu, 1e-4 * one, one, 100 * one[:, 0], one[:, 0])
     batch = jax.vmap(ImpactProblem)(*map(jnp.asarray, given))
-    s = jax.jit(jax.vmap(IMPACT_LAWS["lcp-cone-poisson"]))(batch)
+    s = quick_jit(jax.vmap(IMPACT_LAWS["lcp-cone-poisson"]))(batch)
     assert np.all(s.feasible)
     # Compression sticks if the impulse that stops both velocities is inside of the cone.
     stop = -np.linalg.solve(W, u.reshape(count, 2, 1))[..., 0]

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from impact_problems import batch_of_problems
 
+from stiction._base.compile import quick_jit
 from stiction.impacts import ImpactProblem, impact_law
 
 COUNT = 400  # one size for all tests: one compilation for each law and dimension
 NAMES = ("newton", "poisson", "stronge")
-LAWS = {name: jax.jit(jax.vmap(impact_law(name, "off"))) for name in NAMES}
-WORK = jax.jit(jax.vmap(lambda p, i: jnp.sum(p.work(i))))
-AFTER = jax.jit(jax.vmap(lambda p, i: p.velocity_after(i)))
+LAWS = {name: quick_jit(jax.vmap(impact_law(name, "off"))) for name in NAMES}
+WORK = quick_jit(jax.vmap(lambda p, i: jnp.sum(p.work(i))))
+AFTER = quick_jit(jax.vmap(lambda p, i: p.velocity_after(i)))
 
 
 def one_contact(W, u, e, mu) -> ImpactProblem:
@@ -193,8 +194,8 @@ def test_derivatives_are_those_of_differences(name, dim):
         return law(new).impulse[0]
 
     x = jnp.concatenate([p.velocity[:, 0], p.restitution, p.mu_static], axis=1)
-    slope = np.asarray(jax.jit(jax.vmap(jax.jacfwd(impulse)))(x, p))
-    value = jax.jit(jax.vmap(impulse))
+    slope = np.asarray(quick_jit(jax.vmap(jax.jacfwd(impulse)))(x, p))
+    value = quick_jit(jax.vmap(impulse))
     h = 1e-6
     for j in range(dim + 2):
         step = jnp.zeros(dim + 2).at[j].set(h)[None]
@@ -207,7 +208,7 @@ def test_derivatives_are_those_of_differences(name, dim):
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_batch_is_a_loop(dim):
     p = batch_of_problems(np.random.default_rng(9), COUNT, 1, dim)
-    law = jax.jit(impact_law("stronge", "off"))
+    law = quick_jit(impact_law("stronge", "off"))
     together = np.asarray(LAWS["stronge"](p).impulse)
     for b in range(4):
         alone = law(jax.tree.map(lambda x: x[b], p)).impulse  # noqa: B023

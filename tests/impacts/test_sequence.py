@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from impact_problems import batch_of_problems
 
+from stiction._base.compile import quick_jit
 from stiction.impacts import ImpactProblem, impact_law
 
 
@@ -31,7 +32,7 @@ def three_balls(e) -> ImpactProblem:
 
 @pytest.mark.parametrize("name", ["no-slip", "stronge"])
 def test_three_balls_pass_the_push_on(name):
-    law = jax.jit(impact_law(name, "off", True))
+    law = quick_jit(impact_law(name, "off", True))
     J = np.array([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
     for e, expected in ((1.0, [0, 0, 1]), (0.5, [0.203125, 0.234375, 0.5625])):
         s = law(three_balls(e))
@@ -42,9 +43,9 @@ def test_three_balls_pass_the_push_on(name):
 
 def test_nothing_approaches_afterwards_and_stronge_s_law_creates_no_energy():
     p = batch_of_problems(np.random.default_rng(1), 400, 2, 2, coupling=0.6)
-    s = jax.jit(jax.vmap(impact_law("stronge", "off")))(p)
-    after = np.asarray(jax.jit(jax.vmap(lambda p, i: p.velocity_after(i)))(p, s.impulse))
-    work = np.asarray(jax.jit(jax.vmap(lambda p, i: jnp.sum(p.work(i))))(p, s.impulse))
+    s = quick_jit(jax.vmap(impact_law("stronge", "off")))(p)
+    after = np.asarray(quick_jit(jax.vmap(lambda p, i: p.velocity_after(i)))(p, s.impulse))
+    work = np.asarray(quick_jit(jax.vmap(lambda p, i: jnp.sum(p.work(i))))(p, s.impulse))
     assert after[..., -1].min() > -1e-9
     assert work.max() < 1e-12
     assert np.asarray(s.impulse)[..., -1].min() >= 0

@@ -13,6 +13,7 @@ from hypothesis import settings
 from jax.flatten_util import ravel_pytree
 from numpy.testing import assert_allclose
 
+from helpers import jit_once
 from stiction.laws import (
     AsymmetricHuntCrossley,
     Bristle,
@@ -98,13 +99,13 @@ def assert_derivatives_match_differences(function, *arguments, second=True, h=1e
     mixed = jnp.asarray(np.linspace(0.5, 1.0, x.size) / np.sqrt(x.size))
     along = jnp.outer(jnp.arange(-1.0, 2.0), mixed)
     steps = jnp.concatenate([jnp.eye(x.size), -jnp.eye(x.size), along])
-    values = np.asarray(jax.jit(jax.vmap(flat))(x[None] + h * steps))
+    values = np.asarray(jit_once(jax.vmap(flat))(x[None] + h * steps))
     above, below, (under, here, over) = np.split(values, [x.size, 2 * x.size])
     size = 1 + abs(here)
-    gradient = jax.jit(jax.grad(flat))(x)
+    gradient = jit_once(jax.grad(flat))(x)
     assert_allclose(gradient, (above - below) / (2 * h), rtol=rtol, atol=rtol * size)
     if second:
-        _, curved = jax.jit(lambda y: jax.jvp(jax.grad(flat), (y,), (mixed,)))(x)
+        _, curved = jit_once(lambda y: jax.jvp(jax.grad(flat), (y,), (mixed,)))(x)
         # Rounding of the second difference is eps/h², 2e-8 here.
         difference = (over - 2 * here + under) / h**2
         assert_allclose(mixed @ curved, difference, rtol=1e-4, atol=1e-5 * size)

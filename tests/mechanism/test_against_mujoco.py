@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import stiction
-from helpers import EVERY_JOINT, quiet_load, relative_error
+from helpers import EVERY_JOINT, jit_once, quiet_load, relative_error
 from stiction.mechanism.tidy import tidy
 
 STATES = 200
@@ -38,7 +38,7 @@ def compare(mechanism, model, n_states=STATES):
     nv, nu = model.nv, model.nu
     body = model.nbody - 1
 
-    @jax.jit
+    @jit_once
     @jax.vmap
     def ours(q, v, u, point):
         return {

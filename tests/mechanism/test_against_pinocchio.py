@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stiction
-from helpers import URDFS, quiet_load, relative_error
+from helpers import URDFS, jit_once, quiet_load, relative_error
 from stiction.mechanism.tree import COORDINATES, FREEDOMS
 
 pinocchio = pytest.importorskip("pinocchio", reason="the oracle `pin` is not installed")
@@ -55,9 +55,9 @@ def test_urdf_agrees_with_pinocchio(shared_data, name, base):
 
     q, v = (np.array(x) for x in zip(*states, strict=True))
     A, drift = np.array(transforms), np.array(drifts)
-    M = jax.jit(jax.vmap(lambda q: stiction.mass_matrix(mechanism, q)))(q)
-    c = jax.jit(jax.vmap(lambda q, v: stiction.bias_force(mechanism, q, v)))(q, v)
-    T = jax.jit(jax.vmap(lambda q, v: stiction.kinetic_energy(mechanism, q, v)))(q, v)
+    M = jit_once(jax.vmap(lambda q: stiction.mass_matrix(mechanism, q)))(q)
+    c = jit_once(jax.vmap(lambda q, v: stiction.bias_force(mechanism, q, v)))(q, v)
+    T = jit_once(jax.vmap(lambda q, v: stiction.kinetic_energy(mechanism, q, v)))(q, v)
     c = c + np.einsum("nij,nj->ni", M, drift)
     rotor = np.diag(model.armature)  # pinocchio adds none of its own
     assert relative_error(np.swapaxes(A, 1, 2) @ M @ A, np.array(masses) - rotor) < TOLERANCE

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stiction
-from helpers import EVERY_JOINT, quiet_load
+from helpers import EVERY_JOINT, jit_once, quiet_load
 from stiction._base.spatial import quat_multiply, quat_normalize, quat_to_matrix
 from stiction.mechanism import rate
 
@@ -31,7 +31,7 @@ def over_mechanisms(test):
 @functools.cache
 def compiled(source, function):
     mechanism = quiet_load(source)
-    return jax.jit(functools.partial(function, mechanism))
+    return jit_once(functools.partial(function, mechanism))
 
 
 def state(source, seed, speed=1.0):
@@ -131,7 +131,7 @@ def test_jacobian_equals_the_finite_difference_of_the_position():
     mechanism = stiction.load(EVERY_JOINT)
     q, _ = stiction.random_state(mechanism, jax.random.key(7))
     point, body, h = jnp.array([0.3, -0.2, 0.5]), mechanism.n_bodies - 1, 1e-6
-    position = jax.jit(lambda q: stiction.point_position(mechanism, q, body, point))
+    position = jit_once(lambda q: stiction.point_position(mechanism, q, body, point))
     J = stiction.point_jacobian(mechanism, q, body, point)
     for d in range(mechanism.nv):
         step = jnp.zeros(mechanism.nv).at[d].set(h)
@@ -158,7 +158,7 @@ def test_turning_and_shifting_the_world_changes_nothing_inside(source, seed):
     def joint_forces(mechanism, q, v):
         return stiction.bias_force(mechanism, q, v), stiction.kinetic_energy(mechanism, q, v)
 
-    run = jax.jit(joint_forces)
+    run = jit_once(joint_forces)
     (c, T), (c_moved, T_moved) = run(mechanism, q, v), run(turned, moved, v_moved)
     scale = float(jnp.max(abs(c)))
     np.testing.assert_allclose(T_moved, T, rtol=1e-11)
@@ -194,7 +194,7 @@ def _acceleration(mechanism, q, v):
 def test_single_precision_stays_single():
     mechanism = quiet_load("human").astype(jnp.float32)
     q, v = stiction.random_state(mechanism, jax.random.key(0))
-    run = jax.jit(_acceleration)
+    run = jit_once(_acceleration)
     acceleration = run(mechanism, q, v)
     assert acceleration.dtype == jnp.float32
     exact = run(quiet_load("human"), q.astype(float), v.astype(float))
@@ -209,7 +209,7 @@ def test_derivative_of_forward_dynamics_agrees_with_finite_differences(source):
     dq, dv = normal(2, v.size), normal(3, v.size)
     dm = normal(4, mechanism.n_bodies) * mechanism.bodies.mass
 
-    @jax.jit
+    @jit_once
     def along(s):
         moved = stiction.add_velocity(mechanism, q, s * dq)
         heavier = eqx.tree_at(lambda m: m.bodies.mass, mechanism, mechanism.bodies.mass + s * dm)

@@ -8,10 +8,11 @@ from agreement import answer
 from problems import single as single_contact_motions
 from random_problems import random_problem
 
+from helpers import jit_once
 from stiction.motions import Verdict
 from stiction.motions.single import MODES
 
-one = jax.jit(single_contact_motions)
+one = jit_once(single_contact_motions)
 
 
 def batch(problems):
@@ -30,7 +31,7 @@ def batch(problems):
         "curvature_obstacle": [p.curvature_obstacle[0] for p in problems],
     }
     arrays = {name: jnp.array(value) for name, value in values.items()}
-    return jax.jit(jax.vmap(lambda a: single_contact_motions(**a)))(arrays)
+    return jit_once(jax.vmap(lambda a: single_contact_motions(**a)))(arrays)
 
 
 def test_agrees_with_the_general_method():
@@ -122,10 +123,10 @@ def test_derivatives_are_those_of_finite_differences():
             torque=0.1,
         ).acceleration[3]
 
-    value = jax.jit(sliding)
+    value = jit_once(sliding)
     v, step = jnp.array([0.5, 0.0, 0.0]), 1e-6
     by_steps = (value(0.3 + step, v) - value(0.3 - step, v)) / (2 * step)
-    np.testing.assert_allclose(jax.jit(jax.jacfwd(sliding))(0.3, v), by_steps, rtol=1e-7)
-    second = jax.jit(jax.jacfwd(jax.jacrev(sliding, argnums=(0, 1)), argnums=(0, 1)))
+    np.testing.assert_allclose(jit_once(jax.jacfwd(sliding))(0.3, v), by_steps, rtol=1e-7)
+    second = jit_once(jax.jacfwd(jax.jacrev(sliding, argnums=(0, 1)), argnums=(0, 1)))
     for velocity in (v, jnp.zeros(3)):  # at rest the speed's square root must not give nan
         assert all(np.all(np.isfinite(x)) for x in jax.tree.leaves(second(0.3, velocity)))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
@@ -12,7 +13,7 @@ from stiction.motions import Motions
 from stiction.motions.mechanism import motions_of_world
 from stiction.scenes.run import Scene
 from stiction.scenes.world_state import state_of
-from stiction.surfaces import Contacts, Planes, WorldContacts, contact_places
+from stiction.surfaces import Contacts, Places, Planes, WorldContacts, contact_places
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,12 @@ def motions_at(scene: Scene, time: float) -> SceneState:
         end = scene.simulate(time, 2).check()
         q, v = end.q[-1], end.v[-1]
     answer = scene.motions(q, v, time)
-    places = contact_places(contacts, world_poses(scene.mechanism, q), jnp.asarray(time))
+    places = _places(scene.mechanism, contacts, q, jnp.asarray(time))
     rows = [0, 2] if contacts.planar else [0, 1, 2]
     told = (answer, contacts.names, np.asarray(places.point), np.asarray(places.frame)[:, rows])
     return SceneState(title, time, scene.mechanism, contacts.planes, q, v, *told)
+
+
+@eqx.filter_jit
+def _places(mechanism: Mechanism, contacts: Contacts, q: Array, t: Array) -> Places:
+    return contact_places(contacts, world_poses(mechanism, q), t)

@@ -37,13 +37,15 @@ def sample_jit(common: int) -> Callable[[Callable], Callable]:
             if n % STEP == 0:
                 return compiled(*args)
 
-            def longer(x: Any) -> np.ndarray:
-                x = np.asarray(x)
-                return np.concatenate([x, np.repeat(x[-1:], -n % STEP, axis=0)])
-
-            out = compiled(*args[:common], *jax.tree.map(longer, samples))
+            out = compiled(*args[:common], *jax.tree.map(_longer, samples))
             return jax.tree.map(lambda x: jnp.asarray(np.asarray(x)[:n]), out)
 
         return call
 
     return of
+
+
+def _longer(x: Any) -> np.ndarray:
+    """Samples with the last one repeated, up to a multiple of `STEP`."""
+    x = np.asarray(x)
+    return np.concatenate([x, np.repeat(x[-1:], -len(x) % STEP, axis=0)])
