@@ -26,7 +26,7 @@ IMPACTS = (
 ENERGY_METHODS = ("off", "scale", "constrain")
 _PARTS = ("reals", "contacts", "coordinates", "layout", "mujoco_layout")
 _EVER = 1e30  # stands for infinity: longer than any run
-_BREATH = 0.2  # about as long a launch lasts at most on a processor: Ctrl-C is heard after it [s]
+_BREATH = 0.02  # about as long as a launch lasts on a processor [s]
 
 
 class Slots:
@@ -206,6 +206,7 @@ class Run:
         self.law = self.impulses = a.nothing
         self.places = self.event_places = a.no_places
         o.energetic = a.one
+        self.part = 16  # passes of a launch
 
     def integrate(self, method: str, rtol: float, atol: float, *, stiff: bool = False) -> None:
         """By which method, and how exactly; whether rigid contacts may be stiff too."""
@@ -277,28 +278,35 @@ class Run:
         M.samples = M.log = M.impulses = self.design.arrays.nothing
         M.places = M.event_places = self.design.arrays.no_places
 
-    def go(self, kernel: Any, passes: int = 2**31 - 1) -> None:
-        """So many passes, or steps, of every world that has not ended."""
+    def go(
+        self, kernel: Any, passes: int = 2**31 - 1, between: Callable[[], None] | None = None
+    ) -> None:
+        """So many passes, or steps, of every world that has not ended.
+
+        On a processor in parts of some `_BREATH`; after each, Ctrl-C is heard, people are told if
+        it takes long, and `between` is called.
+        """
         if self.design.device != "cpu" or passes == 1:
             self.prepare(kernel, passes)()
             return
         launch, pace = self._launch(kernel, 1), Pace()
         z, running = self.design.machine.z, int(self.design.core.layout.RUNNING)
-        some = 1
         while passes > 0:
+            some = min(self.part, passes)
             launch.set_param_at_index(3, some)
             begun = time.monotonic()
             launch.launch()
             spent = time.monotonic() - begun
             if not np.any(self.wholes(z.status) == running):
                 break
+            if between is not None:
+                between()
             pace.reached(self._part_done())
             passes -= some
             if spent < _BREATH / 8:
-                some *= 4
+                self.part = 8 * some
             elif spent > _BREATH:
-                some = max(some // 2, 1)
-            some = min(some, passes)
+                self.part = max(some // 2, 1)
 
     def _part_done(self) -> float:
         """How far all worlds are together, of 1."""

@@ -9,7 +9,6 @@ import numpy as np
 from stiction._base.errors import InputError
 from stiction.control import AbstractSwitchingControl, HarmonicControl, PhasedControl, PushOff
 from stiction.control.switching import plain_of
-from stiction.engines import watching
 from stiction.engines.assemble import design_of, stands_on
 from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Run
 from stiction.engines.compliant import Compliant
@@ -23,6 +22,7 @@ from stiction.engines.room import require_few_steps, require_memory
 from stiction.engines.stepping import Stepping
 from stiction.engines.tableaus import stages_of
 from stiction.engines.tolerances import INSIDE, SUNK
+from stiction.engines.watching import glances
 from stiction.engines.worlds.run import carry_out_worlds
 from stiction.mechanism import Mechanism
 from stiction.surfaces import Contacts, WorldContacts
@@ -63,7 +63,7 @@ def carry_out(given: Given, extent: Extent, room: int = 0) -> tuple[Trajectory, 
         if _own_commands(given) is None:
             go_with_control(run, kernel, given.control, so_far)
         else:
-            watching.go(run, kernel, so_far)
+            run.go(kernel, between=glances(run, so_far))
     finally:
         run.let_go()
     done = to_jax(so_far(run))

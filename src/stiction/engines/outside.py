@@ -40,7 +40,7 @@ def go_with_control(
                 "`track.rate` is for hybrid and compliant laws, got stepping, whose control looks"
                 " in every step; choose `solver.dt` instead"
             )
-        _go_holding(run, kernel, asked, period)
+        _go_holding(run, kernel, asked, period, glances(run, so_far))
         return
     first_guard = 2 * M.pairs.count + M.act.count
     one_pass, glance = run.prepare(kernel, 1), glances(run, so_far)
@@ -67,7 +67,9 @@ def go_with_control(
             glance()
 
 
-def _go_holding(run: Run, kernel: Any, asked: "_Asked", period: float) -> None:
+def _go_holding(
+    run: Run, kernel: Any, asked: "_Asked", period: float, glance: Callable[[], None] | None
+) -> None:
     """Commands are those of the last multiple of the period."""
     M, lay = run.design.machine, run.design.core.layout
     x, k = run.x.numpy(), run.k.numpy()
@@ -79,7 +81,7 @@ def _go_holding(run: Run, kernel: Any, asked: "_Asked", period: float) -> None:
         looks += 1
         x[running, M.z.stop] = looks * period
         k[running, M.z.status] = lay.RUNNING
-        run.go(kernel)
+        run.go(kernel, between=glance)
 
 
 def _pass_state(run: Run, x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, ...]:

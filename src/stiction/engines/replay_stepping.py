@@ -49,10 +49,8 @@ _PRESSED = Tolerance(1e-9, 1e-4)  # part of the largest impulse that counts as o
 _INSIDE = 1e-6  # friction smaller than μ p_n by this share sticks
 _SOON = 4.0  # steps ahead within which a contact takes part
 _HASTE = 50.0  # faster than forces of one step make anything [m/s]
-_LITTLE, _TURNS = (
-    0.02,
-    12,
-)  # how far links turn in a step at most without iteration [rad]; its turns
+_LITTLE = 0.02  # how far links turn in a step at most without iteration [rad]
+_TURNS = 12  # of the iteration
 
 
 class Steps(eqx.Module):

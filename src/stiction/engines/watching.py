@@ -5,7 +5,6 @@ import copy
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Any
 
 import jax
 import numpy as np
@@ -17,7 +16,6 @@ from stiction.engines.result import RESULTS, Trajectory
 
 Look = Callable[[Callable[[], Trajectory]], None]
 BETWEEN = 0.02  # s of a run between two looks
-_AT_ONCE = 256  # passes, which take a few milliseconds
 _WHOLE = ("log", "n_events", "drift", "steps", "result", "origin")  # what has no axis of samples
 
 _look: ContextVar[Look | None] = ContextVar("look", default=None)
@@ -53,18 +51,6 @@ def glances(run: Run, so_far: Callable[[Run], Trajectory]) -> Callable[[], None]
             seen = time.monotonic()
 
     return glance
-
-
-def go(run: Run, kernel: Any, so_far: Callable[[Run], Trajectory]) -> None:
-    """Carry every world of a run to its end; `so_far` makes a trajectory of what a run has."""
-    if (glance := glances(run, so_far)) is None:
-        run.go(kernel)
-        return
-    some, k = run.prepare(kernel, _AT_ONCE), run.k.numpy()
-    status, running = run.design.machine.z.status, run.design.core.layout.RUNNING
-    while np.any(k[:, status] == running):
-        some()
-        glance()
 
 
 def _held(run: Run) -> Run:

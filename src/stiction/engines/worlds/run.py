@@ -9,7 +9,6 @@ import numpy as np
 from stiction._base.errors import InputError
 from stiction.control import HarmonicControl, PhasedControl
 from stiction.control.switching import plain_of
-from stiction.engines import watching
 from stiction.engines.blueprint import ENERGY_METHODS, IMPACTS, Run
 from stiction.engines.compliant import Compliant
 from stiction.engines.given import Extent, Given
@@ -20,6 +19,7 @@ from stiction.engines.room import require_few_steps, require_memory
 from stiction.engines.stepping import Stepping
 from stiction.engines.tableaus import stages_of
 from stiction.engines.tolerances import INSIDE
+from stiction.engines.watching import glances
 from stiction.engines.worlds.found import SlotCount, told
 from stiction.engines.worlds.laws import give_laws, law_table
 from stiction.engines.worlds.machine import Extras, WorldDesign, make_design
@@ -95,7 +95,7 @@ def go(made: Prepared, given: Given, extent: Extent) -> None:
     if made.outside:
         go_with_control(made.run, made.kernel, given.control, so_far)
     else:
-        watching.go(made.run, made.kernel, so_far)
+        made.run.go(made.kernel, between=glances(made.run, so_far))
 
 
 def prepare(given: Given, extent: Extent, *, any_impact: bool = False) -> Prepared:
