@@ -21,6 +21,7 @@ setups exceed in the share `HINT` of logs only, its hypothesis weighs no less th
 averaged so is not normal: intervals are its quantiles (`mixture_quantile`).
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,6 +74,7 @@ def average(
     seen: np.ndarray,
     misfit: float,
     wanted: Float[np.ndarray, "w p"],
+    hints: Collection[str] | None = None,
 ) -> Average:
     """Average over hypotheses.
 
@@ -84,6 +86,7 @@ def average(
         seen: Which parameters the data know at all.
         misfit: Variance of the residuals in units of the noise's, at least 1.
         wanted: Derivative of what is asked for by the parameters, to price suspicions by.
+        hints: Groups to give weight for a hint, where that was decided before.
     """
     n, q = len(root), len(z0)
     p = n - q
@@ -162,7 +165,8 @@ def average(
         judge(with_it)
         _, on, mean, C, fits = known[with_it]
         own = np.isin(on, np.arange(q)[place[name]])
-        if 2 * (fits - known[best][4]) > chi2.isf(HINT, own.sum()) and name not in best:
+        likelier = 2 * (fits - known[best][4]) > chi2.isf(HINT, own.sum())
+        if name not in best and (likelier if hints is None else name in hints):
             hinted[name] = mean[own], np.sqrt(np.diag(C)[own])
     for with_it in (best | {name} for name in hinted):  # as likely together as the best
         scores[with_it] = max(judge(with_it), judge(best) - np.log(len(hinted)))

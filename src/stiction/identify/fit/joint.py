@@ -114,7 +114,8 @@ def estimate_jointly(
     spread = told.covariance
     if not np.array_equal(free[:p], seen):
         # What is held at zero has an error bar all the same: that of the fit that held nothing.
-        spread = average(root, rhs, theta[p:], nuisances, seen, misfit, asked).covariance
+        hints = told.hinted
+        spread = average(root, rhs, theta[p:], nuisances, seen, misfit, asked, hints).covariance
         told = replace(told, hypotheses=())
     unseen = np.flatnonzero(~seen)
     spread[unseen, unseen] = np.inf
