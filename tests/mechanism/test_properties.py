@@ -209,7 +209,7 @@ def test_derivative_of_forward_dynamics_agrees_with_finite_differences(source):
     dq, dv = normal(2, v.size), normal(3, v.size)
     dm = normal(4, mechanism.n_bodies) * mechanism.bodies.mass
 
-    @jit_once
+    @jax.jit
     def along(s):
         moved = stiction.add_velocity(mechanism, q, s * dq)
         heavier = eqx.tree_at(lambda m: m.bodies.mass, mechanism, mechanism.bodies.mass + s * dm)
