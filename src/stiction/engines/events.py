@@ -28,7 +28,6 @@ from stiction.engines.forces import OPEN, SLIP, STICK
 from stiction.engines.result import Trajectory
 from stiction.engines.tolerances import REST_ACCELERATION, REST_SPEED, TOUCH
 
-
 ROUNDING = 1e-12  # of the largest impulse of an event: what is smaller is none
 
 
