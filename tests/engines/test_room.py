@@ -62,6 +62,17 @@ def test_a_run_that_takes_long_says_how_long(monkeypatch, capsys):
     )
 
 
+def test_who_listens_hears_how_far_a_run_is():
+    heard = []
+    with waiting.listening(lambda part, left: heard.append((part, left))):
+        stiction.scene("box", {"contact.law": "stepping"}).run()
+    parts = [part for part, _ in heard]
+    assert len(parts) > 1
+    assert parts == sorted(parts)
+    assert 0 < parts[0] < parts[-1] < 1
+    assert all(left > 0 for _, left in heard)
+
+
 def test_memory_is_estimated_before_the_run(monkeypatch):
     monkeypatch.setattr(room, "machine_memory", lambda: 4e8)
     scene = stiction.scene(spheres(40), {"until": 0.01, "samples": 3})

@@ -7,7 +7,8 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 
 PATIENCE = 2.0  # a compilation that takes longer is told [s]
 LONG = 10.0  # after so long a run is told that will take longer still [s]
@@ -54,8 +55,21 @@ def announced() -> Iterator[None]:
         ANNOUNCER.ends()
 
 
+_listener: ContextVar[Callable[[float, float], None] | None] = ContextVar("listener", default=None)
+
+
+@contextlib.contextmanager
+def listening(tell: Callable[[float, float], None]) -> Iterator[None]:
+    """Tell how far runs of this thread are (of 1), and how long they take still [s], meanwhile."""
+    token = _listener.set(tell)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
 class Pace:
-    """How fast a run comes along. Of the first that takes long, people are told how long."""
+    """How fast a run comes along: for who listens, or one line where nobody does and it is long."""
 
     told = False
 
@@ -65,7 +79,12 @@ class Pace:
     def reached(self, part: float) -> None:
         """So much of it is done."""
         spent = time.monotonic() - self.begun
-        if Pace.told or spent < LONG or part <= 0 or spent / part < 2 * spent:
+        if part <= 0:
+            return
+        if (tell := _listener.get()) is not None:
+            tell(part, spent / part - spent)
+            return
+        if Pace.told or spent < LONG or spent / part < 2 * spent:
             return
         Pace.told = True
         minutes = spent / part / 60

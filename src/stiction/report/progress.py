@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import TypeVar
 
+from stiction._base.waiting import listening
+
 T = TypeVar("T")
 
 
@@ -36,7 +38,10 @@ def progress(
 
 @contextlib.contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show people that something is being done, while it is; call what it gives to say what."""
+    """Show people that something is being done, while it is; call what it gives to say what.
+
+    Of a run that is under way they see how far it is.
+    """
     if not sys.stderr.isatty():
         yield lambda text: None
         return
@@ -44,7 +49,16 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     from rich.text import Text
 
     with Console(stderr=True).status(Text(what)) as status:
-        yield lambda text: status.update(Text(text))  # it may name a user's file: no markup
+
+        def say(text: str) -> None:
+            status.update(Text(text))  # it may name a user's file: no markup
+
+        def far(part: float, left: float) -> None:
+            if left > 1:
+                say(f"{what}: {part:.0%} of the run, {_clock(left)} left")
+
+        with listening(far):
+            yield say
 
 
 @contextlib.contextmanager
