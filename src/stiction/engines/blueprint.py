@@ -301,14 +301,14 @@ class Run:
                 break
             if between is not None:
                 between()
-            pace.reached(self._part_done())
+            pace.reached(self.part_done())
             passes -= some
             if spent < _BREATH / 8:
                 self.part = 8 * some
             elif spent > _BREATH:
                 self.part = max(some // 2, 1)
 
-    def _part_done(self) -> float:
+    def part_done(self) -> float:
         """How far all worlds are together, of 1."""
         M, o = self.design.machine, self.options
         if o.last > 0:  # fixed steps

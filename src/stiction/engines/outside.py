@@ -8,6 +8,7 @@ asked at its multiples only: the core stops there, and goes on with new commands
 """
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,11 +17,14 @@ import jax
 import numpy as np
 
 from stiction._base.errors import InputError
+from stiction._base.waiting import Pace
 from stiction.control import AbstractSwitchingControl
 from stiction.control.switching import period_of
 from stiction.engines.blueprint import Run
 from stiction.engines.result import Trajectory
 from stiction.engines.watching import glances
+
+_SELDOM = 100  # passes after which people are told how far it is
 
 
 def go_with_control(
@@ -43,10 +47,14 @@ def go_with_control(
         _go_holding(run, kernel, asked, period, glances(run, so_far))
         return
     first_guard = 2 * M.pairs.count + M.act.count
-    one_pass, glance = run.prepare(kernel, 1), glances(run, so_far)
+    one_pass, glance, pace = run.prepare(kernel, 1), glances(run, so_far), Pace()
     if fixed:  # the control is told what touches at the start
         one_pass()
-    while np.any(running := k[:, M.z.status] == lay.RUNNING):
+    for count in itertools.count():
+        if not np.any(running := k[:, M.z.status] == lay.RUNNING):
+            break
+        if count % _SELDOM == 0:
+            pace.reached(run.part_done())
         modes = k[:, M.c.mode : M.c.mode + M.pairs.count].astype(int)
         state = (*(_step_state if fixed else _pass_state)(run, x, k), modes)
         which = k[:, M.z.target] - first_guard
