@@ -36,6 +36,10 @@ TO_DO = {
         "other, say so in the model (`contype`, `conaffinity`, `<exclude>`); otherwise name"
         " what touches in `contact.points`."
     ),
+    "energy_gained": (
+        "Fixed steps do not resolve a stiff tendon, control or motor: a step must be shorter than"
+        " 2 √(m / k). Joint springs, dampers and servos are implicit and need not be resolved."
+    ),
     "began_inside": (
         "Raise the start, or let `start.resolve = true` move it out; it says by how much."
     ),

@@ -102,3 +102,19 @@ def test_limits_are_kept_and_rebound():
     assert hit.contact == "a at its upper limit"
     np.testing.assert_allclose(hit.velocity_after[-1], -0.5 * hit.velocity_before[-1], rtol=2e-3)
     assert run.q[:, 0].max() < 0.5 + 1e-9
+
+
+def test_steps_that_a_tendon_makes_unstable_are_no_success():
+    """Forces of tendons are explicit: with h √(k/m) above 2 the motion grows by itself."""
+    ball = (
+        '<body pos="0 0 1"><joint name="z" type="slide" axis="0 0 1"/>'
+        '<geom type="sphere" size=".05" mass="1"/></body>'
+    )
+    tendon = '<tendon><fixed stiffness="42000"><joint joint="z" coef="1"/></fixed></tendon>'
+    scene = world(ball, extra=tendon, until=0.15, samples=16)
+    runs = {h: scene.run({"solver.dt": h, "start.q": [1e-3]}) for h in (0.01, 0.0005)}
+    assert not runs[0.01].success
+    assert "gained energy that nothing gave it" in runs[0.01].message
+    assert runs[0.01].energy_from_nowhere > 0.9
+    assert runs[0.0005].success
+    assert runs[0.0005].energy_from_nowhere < 0.01

@@ -54,6 +54,10 @@ class RESULTS(eqx.Enumeration):
         " solution here; try another impact law."
     )
     penetrated = "Bodies went through each other."
+    energy_gained = (
+        "The motion gained energy that nothing gave it: steps are too long for it. Shorten"
+        " `solver.dt`, or take exact events (contact.law = hybrid)."
+    )
     began_inside = "The start is inside of what it touches."
 
 
@@ -240,6 +244,13 @@ class Trajectory(eqx.Module):
         lost = self.damping_loss + self.friction_loss + self.impact_loss
         account = self.energy - gained + lost
         return account - account[..., :1]
+
+    @property
+    def energy_from_nowhere(self) -> float:
+        """The most energy of a run that nothing accounts for, part of what was exchanged."""
+        given = (self.actuator_work, self.support_work, self.potential)
+        exchanged = np.max(self.kinetic) + sum(np.ptp(np.asarray(x)) for x in given)
+        return float(np.max(self.ledger_error) / max(exchanged, 1e-9))
 
     def check(self) -> "Trajectory":
         """Raise a `RunError` unless the run ended well; an `InputError` if it could not begin."""

@@ -61,6 +61,7 @@ from stiction.surfaces import (
 if TYPE_CHECKING:
     from stiction.motions import Motions
 
+_MOST_GAINED = 0.05  # energy from nowhere in a run, part of what was exchanged
 _MOST_TOLD = 20  # suspicious events of a run for which all possible motions are looked for
 
 
@@ -103,7 +104,8 @@ class Scene:
         """Simulate the scene, with other fields if there are any.
 
         Pairs of geoms that may touch and that the engines do not treat are named in a warning. A
-        run in whose samples anything penetrates is no success: see `Trajectory.message`.
+        run in whose samples anything penetrates, or that gains energy from nowhere, is no success:
+        see `Trajectory.message`.
         """
         if changes or fields:
             return self.change(changes, **fields).run()
@@ -123,7 +125,11 @@ class Scene:
             notes=functools.cache(lambda: self._possible_motions(seen)),
             penetrations=found,
         )
-        result = RESULTS.penetrated if found and seen.success else run.result
+        result = run.result
+        if seen.success and found:
+            result = RESULTS.penetrated
+        elif seen.success and seen.energy_from_nowhere > _MOST_GAINED:
+            result = RESULTS.energy_gained
         return replace(run, origin=origin, result=result).to_numpy()
 
     def simulate(self, until: float, samples: int) -> Trajectory:
