@@ -25,7 +25,7 @@ $(VENV)/.%: pyproject.toml
 demo: $(VENV)/.base
 	$(BIN)/stiction run double-pendulum --out out/double-pendulum --force
 
-test: $(VENV)/.base $(VENV)/.tests $(VENV)/.oracles
+test: $(VENV)/.base $(VENV)/.tests $(VENV)/.oracles $(VENV)/.docs
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 # Each in an environment of its own. Oracles are left out: they have bounds of their own on NumPy.

@@ -16,7 +16,8 @@ def pendulum():
     mechanism = stiction.load("double-pendulum")
     contacts = find_contacts(mechanism, points=["tip"])
 
-    def run(q=(0.0, 0.0), until=10.0, **law):
+    def run(q=(0.0, 0.0), until=10.0, impact="dissipation", **law):
+        law["impact"] = impact
         trajectory = simulate(
             mechanism, jnp.array(q), jnp.zeros(2), until=until, contacts=contacts, solver=SOLVER,
             law=Hybrid(mu_static=0.74, mu_dynamic=0.57, stribeck_speed=1e-5, **law),

@@ -63,9 +63,14 @@ def test_a_plate_that_was_never_touched():
     assert found.parameters["steel.k"].value == pytest.approx(8389.6, rel=0.02)
 
 
+def unhinted(found):
+    """Warnings without hints, which one sound log in ten gets: see `HINT`."""
+    return [w for w in found.warnings if not w.startswith("the data hint")]
+
+
 def test_a_good_test_draws_no_remark():
     setup = star_setup({"bottom": "steel"}, noise=NOISE, bed=SENSORS, method__knot_spacing=0.1)
-    assert identify([record(setup)], setup).warnings == []
+    assert unhinted(identify([record(setup)], setup)) == []
 
 
 def test_a_misplaced_plate_is_found_and_errors_grow():
@@ -76,7 +81,7 @@ def test_a_misplaced_plate_is_found_and_errors_grow():
     point = [*surface.point[:2], surface.point[2] - 1e-3]
     moved = setup.model_copy(update={"surfaces": [surface.model_copy(update={"point": point})]})
     right = identify([recording], setup)
-    assert right.warnings == []
+    assert unhinted(right) == []
     held = {n: 0.0 for n in Tolerances.model_fields}
     stiff = moved.model_copy(update={"tolerances": Tolerances(**held)})
     found = identify([recording], stiff)

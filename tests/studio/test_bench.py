@@ -2,11 +2,13 @@
 
 import threading
 
+import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import stiction
 from stiction.engines import watching
+from stiction.engines.forces import MODE_NAMES
 from stiction.studio import Bench, bench, knobs_of
 from stiction.studio.bench import Superseded
 
@@ -105,12 +107,15 @@ def test_the_motions_of_a_paused_instant_are_those_of_the_run():
     from stiction.studio.instant import tell_motions
 
     bench = Bench(stiction.scene("box"))
-    for t, mode in ((1.1, "stick"), (1.25, "stick"), (1.3, "slip")):
+    kinds = set()
+    for t in (1.1, 1.25, 1.3):
         told = tell_motions(bench, t)
         assert "unique" in told
-        assert f"box[0] {mode}" in told
-        assert f"box[4] {mode}" in told
-        assert "box[1] break" in told
+        modes = bench.run.modes[np.argmin(np.abs(bench.run.time - t))]
+        for contact in np.flatnonzero(modes):
+            kinds.add(MODE_NAMES[modes[contact]])
+            assert f"box[{contact}] {MODE_NAMES[modes[contact]]}" in told
+    assert kinds >= {"slip"}
 
 
 @pytest.fixture
@@ -126,27 +131,33 @@ def test_a_run_is_shown_as_far_as_it_has_come(slow):
     seen = []
 
     def meanwhile():
-        seen.append((slow.version, float(slow.path.time[-1]), slow.goes_on, slow.until))
+        if slow.goes_on:  # before there are two samples there is nothing to see
+            seen.append((slow.version, float(slow.path.time[-1]), slow.until))
 
     assert slow.change({"contact.restitution": 0.3}, meanwhile=meanwhile)
-    versions, ends, goes_on, until = zip(*seen, strict=True)
-    assert len(set(versions)) == len(versions) > 3
+    versions, ends, until = zip(*seen, strict=True)
+    assert len(set(versions)) == len(versions) > 2
     assert list(ends) == sorted(ends)
     assert ends[0] < 0.3
-    assert all(goes_on)
     assert set(until) == {0.6}
     assert not slow.goes_on
     alone = stiction.scene("stairs", until=0.6, samples=61, contact={"restitution": 0.3}).run()
     assert_array_equal(slow.run.q, alone.q)
 
 
-def superseded():
-    raise Superseded
+def superseded(slow):
+    """What ends a run as soon as a part of it is shown."""
+
+    def meanwhile():
+        if slow.goes_on:
+            raise Superseded
+
+    return meanwhile
 
 
 def test_changes_of_a_run_that_was_superseded_count(slow):
     with pytest.raises(Superseded):
-        slow.change({"contact.restitution": 0.3}, meanwhile=superseded)
+        slow.change({"contact.restitution": 0.3}, meanwhile=superseded(slow))
     assert slow.goes_on
     assert slow.change({"contact.mu_dynamic": 0.2})
     fields = slow.scene.scenario.contact
@@ -156,7 +167,7 @@ def test_changes_of_a_run_that_was_superseded_count(slow):
 def test_undo_takes_back_a_run_that_was_superseded(slow):
     q, times = slow.run.q, [event.time for event in slow.events]
     with pytest.raises(Superseded):
-        slow.change({"contact.restitution": 0.3}, meanwhile=superseded)
+        slow.change({"contact.restitution": 0.3}, meanwhile=superseded(slow))
     assert slow.undo()
     assert slow.run.q is q
     assert [event.time for event in slow.events] == times
@@ -167,7 +178,7 @@ def test_undo_takes_back_a_run_that_was_superseded(slow):
 def test_after_a_refusal_the_last_whole_run_is_shown(slow):
     q = slow.run.q
     with pytest.raises(Superseded):
-        slow.change({"contact.restitution": 0.3}, meanwhile=superseded)
+        slow.change({"contact.restitution": 0.3}, meanwhile=superseded(slow))
     assert not slow.change({"contact.mu_dynamic": 3.0})
     assert "mu_dynamic" in slow.message
     assert slow.run.q is q

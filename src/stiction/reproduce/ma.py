@@ -24,6 +24,7 @@ from stiction.identify import (
     testbed_of,
     virtual_test,
 )
+from stiction.identify.kinds.contact_setup import Tolerances
 from stiction.report.figures import COLORS, new_figure
 from stiction.reproduce.registry import Check, Document, Reproduction, stated
 
@@ -93,7 +94,10 @@ def _case(name: str, count: int) -> Case:
     assert setup.wrench.noise is not None
     truth = testbed_of(setup).truth
     tests = [virtual_test(setup, folder, number=i) for i in range(count)]
-    found = identify([t.recording for t in tests], setup, folder)
+    # The document knows its geometry and its sensors: nothing of the setup may be off.
+    exact = Tolerances(**dict.fromkeys(Tolerances.model_fields, 0.0))
+    told = setup.model_copy(update={"tolerances": exact})
+    found = identify([t.recording for t in tests], told, folder)
     model = contact_model(setup, folder)
     true = contacts_along(model, model_values(model, truth), tests[0].motion)
     deep = np.where(np.asarray(true.near), np.asarray(true.depth), -np.inf)
