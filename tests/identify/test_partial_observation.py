@@ -94,9 +94,12 @@ def test_friction_of_a_ball_that_hardly_slips_is_not_claimed(folder, tmp_path, s
     found = rollouts.identify(logs, setup, folder)
     low, high = found.parameters["mu"].interval
     assert 0.1 < low < MU < high
-    (said,) = found.warnings
-    assert said.startswith("mu: poorly told, values from 0.")
-    assert "friction hardly ever reached its limit" in said
+    # Either all larger values do as well, and that is said; or some throw slipped, and it is wide.
+    assert high > 3 * low
+    for said in found.warnings:
+        assert said.startswith("mu: poorly told, values from 0.")
+        assert "friction hardly ever reached its limit" in said
+    assert found.warnings or high < 0.8
     # Restitution is told all the same.
     e = found.parameters["restitution"]
     assert abs(e.value - E) < 4 * e.std < 0.002

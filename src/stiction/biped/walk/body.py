@@ -230,15 +230,14 @@ class _Legs:
         """Newton's method for six joints: place and direction of the foot."""
         model, data, foot = self.model, self.data, self.feet[side]
         want = Rotation.from_euler("y", foot.pitch[i]).as_matrix()
-        J, error, turn = np.zeros((6, model.nv)), np.zeros(6), np.zeros(4)
+        J = np.zeros((6, model.nv))
         for _ in range(_STEPS):
             data.qpos[:] = q
             mujoco.mj_kinematics(model, data)
             mujoco.mj_comPos(model, data)
             R = data.xmat[self.body[side]].reshape(3, 3)
-            error[:3] = foot.ankle[i] - data.xpos[self.body[side]]
-            mujoco.mju_mat2Quat(turn, (want @ R.T).ravel())
-            mujoco.mju_quat2Vel(error[3:], turn, 1.0)  # as a rotation vector
+            error = np.concatenate([foot.ankle[i] - data.xpos[self.body[side]],
+                                    Rotation.from_matrix(want @ R.T).as_rotvec()])  # fmt: skip
             if np.abs(error).max() < 1e-9:
                 return
             mujoco.mj_jacBody(model, data, J[:3], J[3:], self.body[side])

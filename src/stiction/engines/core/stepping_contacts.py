@@ -261,7 +261,7 @@ def step_impulses(m: Machines, s: World, kick: real, h: real, since: real, tau: 
     for r in range(n):
         most = wp.max(most, wp.abs(get(s, m[0].c.free + r)))
     copy(s, b, m[0].c.free, n)
-    rebounds = bool(False)
+    collides = bool(False)
     for k in range(count):
         i = pair_of(m, s, k)
         begin = first_row(m, s, k)
@@ -275,14 +275,13 @@ def step_impulses(m: Machines, s: World, kick: real, h: real, since: real, tau: 
             put(s, m[0].c.mu + k, law(m, s, i, MU_STATIC))
         for j in range(normal + 1 - begin):
             put(s, p + begin + j, kick * get(s, m[0].fixed.pressed + MOST_ROWS * i + j))
-        if get_int(s, m[0].fixed.collides + i) != 0 and law(m, s, i, RESTITUTION) > ZERO:
-            rebounds = True
+        collides = collides or get_int(s, m[0].fixed.collides + i) != 0
     solve_once(m, s, b, p)
     miss = miss_of(m, s, b, p)
     for r in range(n):
         u = get(s, m[0].c.work + m[0].c.capacity + r)
         put(s, m[0].fixed.after + r, u + get(s, m[0].c.free + r) - get(s, b + r))
-    if rebounds and m[0].opt.poisson != 0:
+    if collides and m[0].opt.poisson != 0:
         compression = b + n
         copy(s, compression, p, n)
         record_impulses(m, s, compression, MOST_ROWS)
