@@ -161,7 +161,7 @@ def test_the_human_walks_and_does_not_fall(name, changes):
     force = np.asarray(run.force)
     tangential = np.linalg.norm(force[..., :2], axis=-1)
     assert np.all(tangential <= 0.7 * force[..., 2] + 1e-2)
-    # Where soles land flat, redundant contacts contradict each other by 1e-7 of the largest impulse,
+    # Where soles land flat redundant contacts contradict each other by 1e-7 of the largest impulse,
     # which moves toes of 0.2 kg by so much.
     assert np.nanmax(run.residual) < 2e-4  # [m/s]
     # Of 100 J that move: of first order in the step across impacts.

@@ -32,10 +32,11 @@ def test_errors_scatter_and_coverage(name):
     # Unbiased: the mean lies within four standard errors of the truth, or 0.2 %.
     error = study.scatter / np.sqrt(TESTS[name])
     assert np.all(np.abs(study.bias) < np.maximum(4 * error, 2e-3))
-    # Standard errors are those that the estimates show. The usual ones: a sound log in ten hints
-    # that the setup is off, and has wider ones.
-    reported = np.median(study.std, axis=0) / study.truth
-    np.testing.assert_allclose(reported, study.scatter, rtol=0.2)
+    # Standard errors are those that the estimates show; at most half as large again, for one sound
+    # log in ten hints that its setup is off, and counts with that.
+    reported = np.sqrt(np.mean(study.std**2, axis=0)) / study.truth
+    assert np.all(reported > 0.8 * study.scatter)
+    assert np.all(reported < 1.5 * study.scatter)
     assert np.all(study.coverage > COVERAGE)
     assert COVERAGE_OF_ALL[0] < np.mean(study.coverage) < COVERAGE_OF_ALL[1]
 
