@@ -5,21 +5,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from rocket import MASS, ROCKET, G
 
 import stiction
 from stiction import Compliant, Hybrid, InputError, Stepping, find_contacts, simulate
 from stiction.laws import HuntCrossley
 
-G, MASS, PERIOD = 9.81, 2.0, 0.05
+PERIOD = 0.05
 SOFT = Compliant(HuntCrossley(stiffness=1e5, dissipation=0.3))
-
-ROCKET = f"""
-<mujoco><option gravity="0 0 {-G}"/><worldbody>
-  <geom name="floor" type="plane" size="1 1 .1"/>
-  <body name="rocket" pos="0 0 0.1"><joint name="z" type="slide" axis="0 0 1"/>
-    <geom name="rocket" type="sphere" size="0.1" mass="{MASS}"/></body>
-</worldbody><actuator><motor joint="z"/></actuator></mujoco>
-"""
 
 
 class Hover(eqx.Module):

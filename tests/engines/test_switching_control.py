@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from rocket import MASS, ROCKET, G
 
 import stiction
 from stiction import (
@@ -15,15 +16,7 @@ from stiction import (
     simulate,
 )
 
-G, MASS, THRUST = 9.81, 2.0, 3.0  # thrust in weights
-
-ROCKET = f"""
-<mujoco><option gravity="0 0 {-G}"/><worldbody>
-  <geom name="floor" type="plane" size="1 1 .1"/>
-  <body name="rocket" pos="0 0 0.1"><joint name="z" type="slide" axis="0 0 1"/>
-    <geom name="rocket" type="sphere" size="0.1" mass="{MASS}"/></body>
-</worldbody><actuator><motor joint="z"/></actuator></mujoco>
-"""
+THRUST = 3.0  # in weights
 
 
 class FireOnce(AbstractSwitchingControl):
