@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import stiction
+from stiction.engines.given import changed
 from stiction.report.run_path import through_events, world_impulses
 
 HEIGHT, RADIUS, GRAVITY = 1.0, 0.05, 9.81
@@ -24,6 +25,17 @@ def test_a_bounce_reaches_the_floor(ball):
     at = path.time[np.argmin(path.q[:, 2])]
     falls = np.sqrt(2 * HEIGHT / GRAVITY) * np.array([1.0, 1 + 2 * 0.8, 1 + 2 * 0.8 + 2 * 0.64])
     assert np.abs(falls - at).min() < 1e-8
+
+
+def test_an_event_that_no_sample_follows_is_left_out(ball):
+    """A run that is looked at while it goes on has such events, and one that failed."""
+    first = np.asarray(ball.log.time)[0]
+    kept = np.flatnonzero(ball.time < first)
+    names = ("time", "q", "v", "kinetic", "potential")
+    cut = changed(ball, n_events=1, **{name: getattr(ball, name)[kept] for name in names})
+    path = through_events(cut)
+    assert_allclose(path.time, ball.time[kept])
+    assert (path.event == -1).all()
 
 
 def test_speeds_jump_at_an_impact(ball):

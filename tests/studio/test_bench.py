@@ -1,13 +1,15 @@
 """The bench of the studio, without a browser."""
 
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import stiction
-from stiction.engines import watching
+from stiction.engines import blueprint, watching
 from stiction.engines.forces import MODE_NAMES
 from stiction.studio import Bench, bench, knobs_of
 from stiction.studio.bench import Superseded
@@ -121,10 +123,11 @@ def test_the_motions_of_a_paused_instant_are_those_of_the_run():
 @pytest.fixture
 def slow(monkeypatch):
     """A bench whose runs are shown after every part of them, as if they took long."""
+    monkeypatch.setattr(blueprint, "_BREATH", 0.0)  # a part is a single pass then
     monkeypatch.setattr(watching, "BETWEEN", -1.0)
     monkeypatch.setattr(bench, "FIRST", -1.0)
     monkeypatch.setattr(bench, "_IDLE", 0.0)
-    return Bench(stiction.scene("stairs", until=0.6, samples=61))
+    return Bench(stiction.scene("stairs", until=0.12, samples=13))
 
 
 def test_a_run_is_shown_as_far_as_it_has_come(slow):
@@ -138,11 +141,19 @@ def test_a_run_is_shown_as_far_as_it_has_come(slow):
     versions, ends, until = zip(*seen, strict=True)
     assert len(set(versions)) == len(versions) > 2
     assert list(ends) == sorted(ends)
-    assert ends[0] < 0.3
-    assert set(until) == {0.6}
+    assert ends[0] < 0.06
+    assert set(until) == {0.12}
     assert not slow.goes_on
-    alone = stiction.scene("stairs", until=0.6, samples=61, contact={"restitution": 0.3}).run()
+    alone = stiction.scene("stairs", until=0.12, samples=13, contact={"restitution": 0.3}).run()
     assert_array_equal(slow.run.q, alone.q)
+
+
+def test_a_run_that_was_shown_is_let_go(slow):
+    shown = []
+    fields = {"contact.restitution": 0.3}
+    assert slow.change(fields, meanwhile=lambda: shown.append(weakref.ref(slow.run)))
+    gc.collect()
+    assert sum(ref() is None for ref in shown) > 0.8 * len(shown) > 10
 
 
 def superseded(slow):

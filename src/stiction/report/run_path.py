@@ -67,9 +67,10 @@ def through_events(run: Trajectory) -> RunPath:
     """The finite samples of a run, and its events between them."""
     kept = np.flatnonzero(finite_samples(run))
     time, q, v = (np.asarray(x)[kept] for x in (run.time, run.q, run.v))
+    samples = RunPath(time, q, v, kept, np.full(len(kept), -1))
     n = event_count(run)
     if n == 0 or kept.size == 0:
-        return RunPath(time, q, v, kept, np.full(len(kept), -1))
+        return samples
     log = run.log
     at, places, before, after = (
         np.asarray(x)[:n] for x in (log.time, log.q, log.v_before, log.v_after)
@@ -77,6 +78,8 @@ def through_events(run: Trajectory) -> RunPath:
     known = np.isfinite(at) & np.isfinite(places).all(axis=1) & (at <= time[-1])
     at, places, before, after = at[known], places[known], before[known], after[known]
     number = np.flatnonzero(known)
+    if len(number) == 0:  # events that no sample follows yet, or any more
+        return samples
     # Samples at an event's own time are left to the event.
     near = np.searchsorted(at, time - _SAME)
     own = (near < len(at)) & (np.abs(at[np.minimum(near, len(at) - 1)] - time) <= _SAME)

@@ -1,7 +1,6 @@
 """What one person works on: a scene, its last good run, what it was before, and ghosts."""
 
 import contextlib
-import copy
 import threading
 import time as clock
 import warnings
@@ -13,6 +12,7 @@ import numpy as np
 
 from stiction._base.errors import InputError, RunError
 from stiction.engines import Compliant, Event, Origin, Trajectory, watched
+from stiction.engines.given import changed
 from stiction.engines.watching import Look
 from stiction.report.compare import apart_from
 from stiction.report.figures import COLORS
@@ -74,7 +74,7 @@ class Bench:
             raise RunError(run.message or "the motion is not finite from the start")
         # All motions at suspicious events are looked for when somebody asks, not at every run.
         assert run.origin is not None
-        return _with_origin(run, replace(run.origin, notes=None))
+        return changed(run, origin=replace(run.origin, notes=None))
 
     def _keep(self, scene: Scene, run: Trajectory) -> None:
         """Take a run that is whole: what follows goes back to it if it fails."""
@@ -140,7 +140,7 @@ class Bench:
                 scene = self.aim
                 found = scene.contacts if part.origin is None else part.origin.contacts
                 origin = Origin(scene.mechanism, found, scene.law, scene.control, scene)
-                self._take(scene, _with_origin(part, origin))
+                self._take(scene, changed(part, origin=origin))
             meanwhile()
             if begun > due:
                 due = clock.monotonic() + max(FIRST, _IDLE * (clock.monotonic() - begun))
@@ -228,10 +228,4 @@ def _own(scene: Scene) -> Scene:
     """The same scene with contacts of its own: two runs of one scene at once would mix."""
     other = Scene(scene.scenario, scene.folder)
     vars(other)["mechanism"] = scene.mechanism
-    return other
-
-
-def _with_origin(run: Trajectory, origin: Origin) -> Trajectory:
-    other = copy.copy(run)
-    object.__setattr__(other, "origin", origin)
     return other
