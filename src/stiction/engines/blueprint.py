@@ -26,6 +26,7 @@ IMPACTS = (
 ENERGY_METHODS = ("off", "scale", "constrain")
 _PARTS = ("reals", "contacts", "coordinates", "layout", "mujoco_layout")
 _EVER = 1e30  # stands for infinity: longer than any run
+_PLAIN, _OTHERS = 64, 32  # passes of a turn
 _BREATH = 0.02  # about as long as a launch lasts on a processor [s]
 
 
@@ -121,7 +122,7 @@ class Blueprint:
         whole.give_one(
             z, "phase", "stage", "status", "steps", "events", "cascade", "next_sample", "target",
             "side", "passes", "after_impact", "jammed", "landed", "last", "inside", "anew", "crowd",
-            "leaps", "in_leap",
+            "leaps", "in_leap", "hard",
         )  # fmt: skip
         give(motors, command=nu, effort=nu, drive=nv, begin=nu, origin=nu, guard=M.act.guards)
         whole.give(motors, phase=nu)
@@ -207,6 +208,8 @@ class Run:
         self.places = self.event_places = a.no_places
         o.energetic = a.one
         self.part = 16  # passes of a launch
+        self.plain: Any = None  # the kernel of plain passes, if they take turns with all others
+        design.machine.chosen = a.whole([])
 
     def integrate(self, method: str, rtol: float, atol: float, *, stiff: bool = False) -> None:
         """By which method, and how exactly; whether rigid contacts may be stiff too."""
@@ -217,6 +220,14 @@ class Run:
         order = TABLEAUS[names[0]].order
         o.power, o.on_samples = -1 / order, int(order > 5)
         o.rtol, o.atol = rtol, atol
+
+    def take_turns(self) -> None:
+        """Make plain passes by a program of their own: see `core.plain`."""
+        design, o = self.design, self.options
+        if o.compliant or o.method != 0 or design.machine.push.count or design.machine.shapes.count:
+            return
+        self.plain = design.core.kernel("plain")
+        design.machine.chosen = design.arrays.whole(np.zeros(self.batch + 2))
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
         """Every world at its start."""
@@ -277,6 +288,7 @@ class Run:
         M = self.design.machine
         M.samples = M.log = M.impulses = self.design.arrays.nothing
         M.places = M.event_places = self.design.arrays.no_places
+        M.chosen = self.design.arrays.whole([])
 
     def go(
         self, kernel: Any, passes: int = 2**31 - 1, between: Callable[[], None] | None = None
@@ -286,6 +298,9 @@ class Run:
         On a processor in parts of some `_BREATH`; after each, Ctrl-C is heard, people are told if
         it takes long, and `between` is called.
         """
+        if self.plain is not None:
+            self._go_by_turns(kernel)
+            return
         if self.design.device != "cpu" or passes == 1:
             self.prepare(kernel, passes)()
             return
@@ -307,6 +322,18 @@ class Run:
                 self.part = 8 * some
             elif spent > _BREATH:
                 self.part = max(some // 2, 1)
+
+    def _go_by_turns(self, kernel: Any) -> None:
+        """Plain passes of all worlds, then all others of those that need them, until all ended."""
+        chosen = self.design.machine.chosen
+        plain, others = self._launch(self.plain, _PLAIN), self._launch(kernel, _OTHERS)
+        counts = chosen[:2]
+        while True:
+            counts.zero_()
+            plain.launch()
+            others.launch()
+            if counts.numpy()[1] == 0:
+                return
 
     def part_done(self) -> float:
         """How far all worlds are together, of 1."""

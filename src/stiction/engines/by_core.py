@@ -120,6 +120,8 @@ def set_up(given: Given, extent: Extent, room: int = 0) -> tuple[Run, Any]:
         _collide_by(run, law)
     elif law is not None:
         run.law = design.arrays.real(law.numbers((lanes, design.machine.pairs.count)))
+    if extent.device != "cpu":
+        run.take_turns()
     return run, design.core.kernel("machine")
 
 

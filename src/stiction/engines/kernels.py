@@ -22,7 +22,7 @@ from typing import Any
 import warp as wp
 
 from stiction._base.waiting import announced
-from stiction.engines.core import part
+from stiction.engines import core
 
 _SUMS = "stiction.sha256"
 
@@ -30,8 +30,8 @@ _SUMS = "stiction.sha256"
 @functools.cache
 def core_kernel(file: str, name: str, precision: str, device: str) -> Any:
     """A kernel of a file of the core, ready to be launched."""
-    stub = part("entry", precision).kernel
-    module = wp.Module(f"stiction_{precision}.{file}")
+    stub = core.part("entry", precision).kernel
+    module = wp.Module(_name_of(file, precision, device))
     wp.set_module_options(_options(precision, device), module)
     kernel = wp.Kernel(stub, key=name, module=module)
     load_programs(file, precision, device, module)
@@ -40,7 +40,8 @@ def core_kernel(file: str, name: str, precision: str, device: str) -> Any:
 
 def load_programs(file: str, precision: str, device: str, module: Any) -> None:
     """Load the programs of a file of the core, compiled if they are not there or not whole."""
-    folder = Path(wp.config.kernel_cache_dir or "") / f"stiction_{precision}.{file}_{_identity()}"
+    name = f"{_name_of(file, precision, device)}_{_identity()}"
+    folder = Path(wp.config.kernel_cache_dir or "") / name
     if _is_whole(folder):
         with contextlib.suppress(FileNotFoundError):  # made for another device or processor
             wp.load_aot_module(module, device, module_dir=folder, strip_hash=True)
@@ -49,8 +50,17 @@ def load_programs(file: str, precision: str, device: str, module: Any) -> None:
     wp.load_aot_module(module, device, module_dir=folder, strip_hash=True)
 
 
+def _name_of(file: str, precision: str, device: str) -> str:
+    return f"{core.package_of(precision, **_kind_of(file, device))}.{file}"
+
+
+def _kind_of(file: str, device: str) -> dict[str, bool]:
+    """How a program is made. Fixed steps wait for memory, not for instructions."""
+    return {"short": device != "cpu" and file != "stepping", "plain": file == "plain"}
+
+
 def _options(precision: str, device: str) -> dict[str, Any]:
-    compiled = part("reals", precision).COMPILED
+    compiled = core.part("reals", precision).COMPILED
     return compiled | ({"block_dim": 1} if device == "cpu" else {})
 
 
@@ -71,7 +81,7 @@ def _compile(file: str, precision: str, device: str, folder: Path) -> Path:
     aside = Path(tempfile.mkdtemp(prefix="stiction-kernels-", dir=_place_for(folder)))
     if folder.is_dir() and _is_whole(folder):
         shutil.copytree(folder, aside, dirs_exist_ok=True)
-    module = wp.get_module(part(file, precision).__name__)
+    module = wp.get_module(core.part(file, precision, **_kind_of(file, device)).__name__)
     wp.set_module_options(_options(precision, device), module)
     with announced():
         wp.compile_aot_module(module, device, module_dir=aside, strip_hash=True)

@@ -49,15 +49,27 @@ def _init_quietly() -> None:
 _start_warp()
 
 real: Any = wp.float64
+# How programs are made: short ones call what many of their functions use instead of writing it out
+# again and again (a GPU waits for the instructions of a long program, a processor does not);
+# plain ones have only what plain passes need, see `plain`.
+SHORT, PLAIN = False, False
 PRECISIONS = {"double": wp.float64, "single": wp.float32}
 
 
-def part(name: str, precision: str = "double") -> ModuleType:
+def package_of(precision: str, *, short: bool = False, plain: bool = False) -> str:
+    """The package of the core's files, written for a precision and a kind of program."""
+    return f"stiction_{precision}" + "_short" * short + "_plain" * plain
+
+
+def part(
+    name: str, precision: str = "double", *, short: bool = False, plain: bool = False
+) -> ModuleType:
     """One file of the core, in double or single precision."""
-    package = f"stiction_{precision}"
+    package = package_of(precision, short=short, plain=plain)
     if package not in sys.modules:
         made = types.ModuleType(package, __doc__)
         made.__path__ = __path__
         made.real = PRECISIONS[precision]  # type: ignore[attr-defined]
+        made.SHORT, made.PLAIN = short, plain  # type: ignore[attr-defined]
         sys.modules[package] = made
     return importlib.import_module(f"{package}.{name}")

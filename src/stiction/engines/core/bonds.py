@@ -13,7 +13,7 @@ import warp as wp
 from .contacts import put_jacobian, put_turn, rate_at, spin, velocity_at, world_point
 from .coordinates import put_tendon_row
 from .layout import Machines
-from .outer import peek, tendon_velocity
+from .outer import has_bonds, is_outer, peek, tendon_velocity
 from .reals import (
     ONE,
     ZERO,
@@ -154,7 +154,9 @@ def tendon_row(m: Machines, s: World, i: int, Y: int):
 
 @wp.func
 def n_held(m: Machines, s: World):
-    return get_int(s, m[0].c.n_held)
+    if is_outer(m):
+        return get_int(s, m[0].c.n_held)
+    return 0
 
 
 @wp.func
@@ -255,9 +257,10 @@ def hold_bond(m: Machines, s: World, i: int):
 @wp.func
 def hold_directions(m: Machines, s: World):
     """Directions of all bonds."""
-    put_int(s, m[0].c.n_held, 0)
-    for i in range(m[0].bonds.count):
-        hold_bond(m, s, i)
+    if has_bonds(m):
+        put_int(s, m[0].c.n_held, 0)
+        for i in range(m[0].bonds.count):
+            hold_bond(m, s, i)
 
 
 @wp.func

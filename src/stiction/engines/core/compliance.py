@@ -41,6 +41,7 @@ from .layout import (
     SUPPORT_WORK,
     Machines,
 )
+from .outer import has_bonds
 from .reals import (
     HALF,
     INFINITY,
@@ -299,7 +300,7 @@ def press(m: Machines, s: World):
     for i in range(m[0].pairs.count):
         press_pair(m, s, i, t)
     half_solve(m, s, m[0].at.acceleration)
-    if m[0].bonds.count > 0:
+    if has_bonds(m):
         hold_directions(m, s)
         hold_motion(m, s, m[0].at.acceleration)
     second_half(m, s, m[0].at.acceleration)

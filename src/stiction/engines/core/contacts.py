@@ -45,6 +45,7 @@ from .material import (
     velocity_at,
     world_point,
 )
+from .outer import of_worlds
 from .reals import (
     INFINITY,
     ONE,
@@ -124,9 +125,9 @@ def place_contact(m: Machines, s: World, i: int, t: real):
     """Where contact i is."""
     kind = m[0].pairs.kind[i]
     here = Place()
-    if kind == NOTHING:
+    if of_worlds(kind == NOTHING):
         here.gap = INFINITY
-    if is_of_number(kind) or kind == NOTHING:
+    if is_of_number(kind) or of_worlds(kind == NOTHING):
         if is_limit(kind):
             here.gap = way_left(m, s, i)
         return here
@@ -144,13 +145,13 @@ def place_contact(m: Machines, s: World, i: int, t: real):
         here.gap = wp.length(apart) - m[0].pairs.axes[i][0] - m[0].pairs.radius[i]
         here.point = center - m[0].pairs.axes[i][0] * n
         here.frame = frame_along(n)
-    elif kind == BALL_LINE:
+    elif of_worlds(kind == BALL_LINE):
         apart = off_line(m, s, i, center)
         n = wp.normalize(apart)
         here.gap = wp.length(apart) - m[0].pairs.axes[i][0] - m[0].pairs.radius[i]
         here.point = center - m[0].pairs.axes[i][0] * n
         here.frame = frame_along(n)
-    elif kind == LINE_LINE:
+    elif of_worlds(kind == LINE_LINE):
         a = direction_of(m, s, m[0].pairs.first[i], m[0].pairs.axes[i])
         b = direction_of(m, s, m[0].pairs.second[i], m[0].pairs.along[i])
         c = wp.cross(a, b)
@@ -160,7 +161,7 @@ def place_contact(m: Machines, s: World, i: int, t: real):
         x = -wp.dot(wp.cross(apart, b), c) / wp.dot(c, c)
         here.point = center + x * a - m[0].pairs.reach[i] * n
         here.frame = frame_along(n)
-    elif kind == CURVED:
+    elif of_worlds(kind == CURVED):
         both = curved(m, s, i)
         n = find_normal(m, s, i, both)
         reach = m[0].pairs.reach[i]
@@ -173,7 +174,7 @@ def place_contact(m: Machines, s: World, i: int, t: real):
         F = plane_frame(m, s, i)
         n = row(F, 2)
         p = center
-        if kind == RIM_PLANE:
+        if of_worlds(kind == RIM_PLANE):
             k = direction_of(m, s, m[0].pairs.first[i], m[0].pairs.axes[i])
             p = center - m[0].pairs.reach[i] * wp.normalize(n - k * wp.dot(k, n))
         if kind == ROUND_PLANE:
@@ -221,7 +222,7 @@ def slide_along(m: Machines, s: World, i: int, t: real, here: Place):
         dn = (dv - n * wp.dot(n, dv)) / wp.length(center - other)
         moves.point = v - m[0].pairs.axes[i][0] * dn
         moves.frame = frame_along_rate(here.frame, dn)
-    elif kind == BALL_LINE:
+    elif of_worlds(kind == BALL_LINE):
         other = world_point(m, s, second, m[0].pairs.on[i])
         b = direction_of(m, s, second, m[0].pairs.along[i])
         db = wp.cross(spin(m, s, second), b)
@@ -232,7 +233,7 @@ def slide_along(m: Machines, s: World, i: int, t: real, here: Place):
         dn = (change - n * wp.dot(n, change)) / wp.length(off_line(m, s, i, center))
         moves.point = v - m[0].pairs.axes[i][0] * dn
         moves.frame = frame_along_rate(here.frame, dn)
-    elif kind == LINE_LINE:
+    elif of_worlds(kind == LINE_LINE):
         other = world_point(m, s, second, m[0].pairs.on[i])
         a = direction_of(m, s, first, m[0].pairs.axes[i])
         b = direction_of(m, s, second, m[0].pairs.along[i])
@@ -250,7 +251,7 @@ def slide_along(m: Machines, s: World, i: int, t: real, here: Place):
         dx = wp.dot(wp.dot(apart, n) * dn - rest, across) / wp.dot(a, across)
         moves.point = v + x * da + dx * a - m[0].pairs.reach[i] * dn
         moves.frame = frame_along_rate(here.frame, dn)
-    elif kind == CURVED:
+    elif of_worlds(kind == CURVED):
         other = world_point(m, s, second, m[0].pairs.on[i])
         both = curved(m, s, i)
         w1 = spin(m, s, first)
@@ -265,7 +266,7 @@ def slide_along(m: Machines, s: World, i: int, t: real, here: Place):
         moves.frame = rows_of(wp.cross(w2, row(F, 0)), wp.cross(w2, row(F, 1)), dn)
         moves.point = v
         moves.support = travel_bend(m, i, t)
-        if kind == RIM_PLANE:
+        if of_worlds(kind == RIM_PLANE):
             k = direction_of(m, s, first, m[0].pairs.axes[i])
             dk = wp.cross(spin(m, s, first), k)
             e = n - k * wp.dot(k, n)
@@ -287,7 +288,7 @@ def slide_along(m: Machines, s: World, i: int, t: real, here: Place):
 @wp.func
 def contact_velocity(m: Machines, s: World, i: int, here: Place):
     """u: tangents and normal, relative to the support."""
-    if m[0].pairs.kind[i] == NOTHING:
+    if of_worlds(m[0].pairs.kind[i] == NOTHING):
         return vec3()
     if is_limit(m[0].pairs.kind[i]):
         return vec3(ZERO, ZERO, number_rate(m, s, i))

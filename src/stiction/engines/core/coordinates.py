@@ -8,7 +8,7 @@ that is pressed. MuJoCo's `range` and `frictionloss`.
 import warp as wp
 
 from .layout import Machines
-from .outer import peek, tendon_velocity
+from .outer import of_worlds, peek, tendon_velocity
 from .reals import HALF, ONE, TWO, ZERO, World, get, get3, get_quat, put, real, tolerance, vec3
 
 JOINT_LIMIT, FREEDOM_FRICTION = wp.constant(4), wp.constant(5)
@@ -20,17 +20,17 @@ _STRAIGHT = tolerance(1e-6, 1e-3)  # turn of a ball joint below which it has no 
 @wp.func
 def is_dry(kind: int):
     """Whether it is dry friction."""
-    return kind == FREEDOM_FRICTION or kind == TENDON_FRICTION
+    return of_worlds(kind == FREEDOM_FRICTION or kind == TENDON_FRICTION)
 
 
 @wp.func
 def is_limit(kind: int):
-    return kind == JOINT_LIMIT or kind == TENDON_LIMIT or kind == BALL_LIMIT
+    return of_worlds(kind == JOINT_LIMIT or kind == TENDON_LIMIT or kind == BALL_LIMIT)
 
 
 @wp.func
 def is_of_tendon(kind: int):
-    return kind == TENDON_LIMIT or kind == TENDON_FRICTION
+    return of_worlds(kind == TENDON_LIMIT or kind == TENDON_FRICTION)
 
 
 @wp.func

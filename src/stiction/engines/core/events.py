@@ -11,7 +11,7 @@ import warp as wp
 from .compliance import get_axes
 from .forces import SLOW_SLIP
 from .joints import phase_end
-from .layout import MU_STATIC, OPEN, SLIP, STICK, TANGENTS, Machines
+from .layout import MU_STATIC, OPEN, SLIP, STICK, TANGENTS, Machines, is_soft
 from .near import n_plain_values, put_validity
 from .outer import has_shapes
 from .reals import (
@@ -54,7 +54,7 @@ _SHIFT = wp.constant(real(1e-3))  # the most of a step by which an event is corr
 @wp.func(inline=False)
 def event_values(m: Machines, s: World, t: real):
     """All event functions at the state that was evaluated, contact forces included."""
-    if m[0].opt.compliant != 0:
+    if is_soft(m):
         soft_values(m, s)
     else:
         rigid_values(m, s)
@@ -211,7 +211,7 @@ def is_gap(m: Machines, s: World, target: int):
     """
     if target >= 2 * m[0].pairs.count or target % 2 == 1:
         return False
-    return m[0].opt.compliant != 0 or get_int(s, m[0].c.mode + target // 2) == OPEN
+    return is_soft(m) or get_int(s, m[0].c.mode + target // 2) == OPEN
 
 
 @wp.func

@@ -12,13 +12,26 @@ import warp as wp
 
 from .layout import Machines
 from .outer import is_outer, peek, tell
-from .reals import INFINITY, ONE, ZERO, World, add_scaled, get, get_int, put, put_int, real, vec2
+from .reals import (
+    CALLED,
+    INFINITY,
+    ONE,
+    ZERO,
+    World,
+    add_scaled,
+    get,
+    get_int,
+    put,
+    put_int,
+    real,
+    vec2,
+)
 from .tree import HINGE, SLIDE
 
 TAU = wp.constant(real(6.283185307179586))
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def length(m: Machines, s: World, i: int):
     """The length of actuator i."""
     if is_outer(m):
@@ -39,7 +52,7 @@ def speed_of(m: Machines, s: World, i: int):
     return total
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def command(m: Machines, s: World, i: int, t: real):
     """What actuator i is told."""
     angle = TAU * m[0].act.harmonic[i, 2] * t + m[0].act.harmonic[i, 3]

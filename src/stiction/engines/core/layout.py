@@ -4,7 +4,7 @@ import warp as wp
 
 from .mujoco_layout import Geoms, Outer
 from .push_layout import PushArrays
-from .reals import mat33, quat, real, vec2, vec3
+from .reals import PLAIN, mat33, quat, real, vec2, vec3
 
 # Modes of a contact.
 OPEN, STICK, SLIP = wp.constant(0), wp.constant(1), wp.constant(2)
@@ -13,7 +13,7 @@ OPEN, STICK, SLIP = wp.constant(0), wp.constant(1), wp.constant(2)
 TANGENTS, MOST_ROWS = wp.constant(5), wp.constant(6)
 
 # What a pass is for.
-STAGE, EVENT, SAMPLE, BEGIN, LOOK = (wp.constant(i) for i in range(5))
+STAGE, EVENT, SAMPLE, BEGIN, LOOK, LANDED = (wp.constant(i) for i in range(6))
 
 # How a run ends, or why it waits.
 RUNNING, DONE, STEPS_USED_UP, EVENTS_USED_UP = (wp.constant(i) for i in range(4))
@@ -330,6 +330,7 @@ class StepSlots:
     anew: int  # modes are to be settled when one has looked around
     crowd: int  # changes of modes
     leaps: int  # until now
+    hard: int  # what comes next is not plain: see `plain`
     in_leap: int  # 1 what it lost is to be booked, 2 modes are to be settled
 
 
@@ -390,6 +391,9 @@ class Options:
     sweeps: int  # by which cone problems are solved (single precision, GPUs); 0: Newton's method
 
 
+FIRST_CHOSEN = wp.constant(2)  # worlds, after the numbers of those chosen and those that run
+
+
 @wp.struct
 class Machine:
     """A mechanism with what it may touch, its laws, and how its worlds are laid out."""
@@ -418,10 +422,17 @@ class Machine:
     places: wp.array4d(dtype=real)  # world, sample, pair, numbers: where contacts are
     event_places: wp.array4d(dtype=real)  # likewise at events
     impulses: wp.array3d(dtype=real)  # world, fixed step, numbers: for derivatives
+    chosen: wp.array(dtype=int)  # see `plain`: how many worlds run, how many are hard, and which
 
 
 # Warp hands structures over by value, and a machine is large: functions take an array of one.
 Machines = wp.array(dtype=Machine)
+
+
+@wp.func_native(snippet="return m.data->opt.compliant != 0;" if not PLAIN else "return false;")
+def is_soft(m: Machines) -> bool:
+    """Whether contacts give way."""
+    ...
 
 
 # Numbers of an event in the log: these, then those of each pair, then q, v before and v after.

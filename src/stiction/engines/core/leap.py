@@ -35,7 +35,7 @@ from .layout import (
     Machines,
 )
 from .log import LEAP, note, note_before, note_impulse
-from .outer import peek
+from .outer import n_activations, peek
 from .reals import (
     HALF,
     ONE,
@@ -171,8 +171,8 @@ def leap(m: Machines, s: World):
     copy(s, m[0].z.shift, m[0].at.v, nv)
     scale(s, m[0].z.shift, h, nv)
     displace(m, s, m[0].z.y, m[0].z.shift)
-    for i in range(m[0].outer.na):
-        at = m[0].z.y + m[0].z.n - m[0].outer.na + i
+    for i in range(n_activations(m)):
+        at = m[0].z.y + m[0].z.n - n_activations(m) + i
         put(s, at, get(s, at) + h * peek(m[0].outer.act_dot, i))
     for i in range(m[0].pairs.count):
         put_int(s, m[0].c.mode + i, OPEN)

@@ -20,6 +20,8 @@ from .layout import (
     CASCADE,
     DONE,
     EVENT,
+    FIRST_CHOSEN,
+    LANDED,
     LOOK,
     NOT_FINITE,
     OPEN,
@@ -30,6 +32,7 @@ from .layout import (
     STICK,
     WAITING,
     Machines,
+    is_soft,
 )
 from .leap import book_leap, is_crowded, leap
 from .log import RESUMED, START
@@ -38,10 +41,12 @@ from .outer import has_shapes
 from .places import write_loads, write_places
 from .push_off import switch_push
 from .reals import (
+    CALLED,
     COMPILED,
     EPSILON,
     INFINITY,
     ONE,
+    PLAIN,
     ZERO,
     World,
     add_scaled,
@@ -78,7 +83,7 @@ _MAX_CASCADE = wp.constant(100)  # events at one instant, beyond four for each c
 # Steps.
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def try_step(m: Machines, s: World):
     """Begin the stages of a step of length h."""
     put_int(s, m[0].z.phase, STAGE)
@@ -125,11 +130,13 @@ def begin_step(m: Machines, s: World):
 def take_stage(m: Machines, s: World):
     j = get_int(s, m[0].z.stage)
     act_on_contacts(m, s, j == n_stages(m) - 1)
-    if get_int(s, m[0].soft.implicit) == 0:
+    if PLAIN and get_int(s, m[0].z.hard) != 0:
+        return
+    if PLAIN or get_int(s, m[0].soft.implicit) == 0:
         put_rate(m, s, m[0].z.k + j * m[0].z.n)
     else:
         verdict = int(0)
-        if m[0].opt.compliant != 0:
+        if is_soft(m):
             verdict = correct_stage(m, s)
         else:
             verdict = correct_slips(m, s)
@@ -146,7 +153,7 @@ def take_stage(m: Machines, s: World):
         judge_step(m, s)
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def shorten(m: Machines, s: World, h: real):
     """Try the step again, shorter."""
     put(s, m[0].z.h, h)
@@ -156,7 +163,7 @@ def shorten(m: Machines, s: World, h: real):
     try_step(m, s)
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def restart(m: Machines, s: World, h: real):
     """Try the step again, shorter, and look for its events anew."""
     put_int(s, m[0].z.passes, 0)
@@ -164,7 +171,7 @@ def restart(m: Machines, s: World, h: real):
     shorten(m, s, h)
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def count_step(m: Machines, s: World):
     put_int(s, m[0].z.steps, get_int(s, m[0].z.steps) + 1)
     if get_int(s, m[0].z.steps) >= m[0].opt.max_steps:
@@ -200,9 +207,9 @@ def judge_step(m: Machines, s: World):
     if not searching and verdict == 0 and get_int(s, m[0].z.last) == 0:
         if h >= get(s, m[0].z.stride):
             put(s, m[0].z.stride, next_stride(m, h, ratio))
-        if m[0].opt.compliant != 0:
+        if is_soft(m):
             choose_kind(m, s)
-        else:
+        elif not PLAIN:
             choose_slip_kind(m, s)
     elif not searching and verdict == 0:
         put(s, m[0].z.stride, wp.max(get(s, m[0].z.stride), next_stride(m, h, ratio)))
@@ -247,11 +254,13 @@ def leave_step(m: Machines, s: World):
     # Samples have been looked at in between.
     copy(s, m[0].c.gap, m[0].z.end + m[0].z.gaps, m[0].pairs.count)
     put(s, m[0].z.t, get(s, m[0].z.t_end))
-    if get_int(s, m[0].z.landed) != 0:
-        begin_event(m, s)
-    else:
+    if get_int(s, m[0].z.landed) == 0:
         copy(s, m[0].z.k, last_rate(m), m[0].z.n)
         begin_step(m, s)
+    elif PLAIN:
+        put_int(s, m[0].z.phase, LANDED)
+    else:
+        begin_event(m, s)
 
 
 # Samples.
@@ -261,7 +270,7 @@ def leave_step(m: Machines, s: World):
 def take_sample(m: Machines, s: World):
     """Write the state that was evaluated, and go on from where the sample was asked for."""
     inside = get_int(s, m[0].z.inside) != 0
-    if inside and m[0].opt.compliant != 0 and not sum_is_made(m, s):
+    if inside and is_soft(m) and not sum_is_made(m, s):
         return
     write_sample(m, s)
     put_int(s, m[0].z.next_sample, get_int(s, m[0].z.next_sample) + 1)
@@ -305,6 +314,7 @@ def begin_event(m: Machines, s: World):
         return
     put(s, m[0].z.now, t)
     put_int(s, m[0].z.phase, EVENT)
+    put_int(s, m[0].z.hard, 0)
     put_int(s, m[0].z.after_impact, 0)
     leaped = get_int(s, m[0].z.in_leap) != 0
     if leaped:
@@ -323,7 +333,7 @@ def begin_event(m: Machines, s: World):
     put_int(s, m[0].z.cascade, get_int(s, m[0].z.cascade) + 1)
     if get_int(s, m[0].z.cascade) > _MAX_CASCADE + 4 * m[0].pairs.count:
         put_int(s, m[0].z.status, CASCADE)
-    if m[0].opt.compliant == 0:
+    if not is_soft(m):
         mark_touching(m, s)
         for i in range(m[0].pairs.count):
             # What a leap has pressed rests, though the place where it arrived has other rows.
@@ -343,7 +353,7 @@ def changes_modes_only(m: Machines, s: World):
 @wp.func
 def take_event(m: Machines, s: World):
     """Velocities jump if something collides; else the modes are settled."""
-    if m[0].opt.compliant != 0:
+    if is_soft(m):
         counts = change_modes(m, s)
         remember(m, s)
         if counts:
@@ -395,6 +405,12 @@ def advance(m: Machines, s: World):
             put_int(s, m[0].z.status, BEGAN_INSIDE)
 
 
+@wp.func
+def comes_plain(m: Machines, s: World):
+    """Whether what comes next is a stage, with forces that are unique as far as is known."""
+    return get_int(s, m[0].z.phase) == STAGE and get_int(s, m[0].z.hard) == 0
+
+
 # The threads of a warp go together, and events are rare and long: on a GPU worlds that are at one
 # wait until there are a few of them, or nothing else to do. What a world does stays the same.
 @wp.func_native(
@@ -417,13 +433,23 @@ wp.set_module_options(COMPILED)
 
 @wp.kernel
 def run(m: Machines, numbers: wp.array2d(dtype=real), wholes: wp.array2d(dtype=int), passes: int):
-    """Up to so many passes of every world that has not ended."""
+    """Up to so many passes of every world that has not ended.
+
+    If some are chosen, of those alone, until what comes next is plain.
+    """
     w = wp.tid()
+    some = m[0].chosen.shape[0] > 0
+    if some:
+        if w >= m[0].chosen[0]:
+            return
+        w = m[0].chosen[FIRST_CHOSEN + w]
     s = world(numbers, wholes, w)
     for _ in range(passes):
-        if get_int(s, m[0].z.status) != RUNNING:
+        if get_int(s, m[0].z.phase) == LANDED:
+            begin_event(m, s)
+        if get_int(s, m[0].z.status) != RUNNING or (some and comes_plain(m, s)):
             break
-        if waits(get_int(s, m[0].z.phase) != STAGE):
+        if not some and waits(get_int(s, m[0].z.phase) != STAGE):
             continue
         evaluate(m, s)
         advance(m, s)

@@ -3,7 +3,7 @@
 import warp as wp
 
 from .layout import Machines
-from .reals import ONE, ZERO, World, get3, get_quat, mat33, real, vec3
+from .reals import CALLED, ONE, ZERO, World, get3, get_quat, mat33, real, vec3
 
 
 @wp.func
@@ -16,7 +16,7 @@ def row(m: mat33, i: int):
     return vec3(m[i, 0], m[i, 1], m[i, 2])
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def world_point(m: Machines, s: World, link: int, p: vec3):
     r = get_quat(s, m[0].at.rotation + 4 * link)
     return get3(s, m[0].at.position + 3 * link) + wp.quat_rotate(r, p)
@@ -33,7 +33,7 @@ def spin(m: Machines, s: World, link: int):
     return get3(s, m[0].at.velocity + 6 * link)
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def velocity_at(m: Machines, s: World, link: int, p: vec3):
     """The velocity of a link's material at a point of the world."""
     arm = p - get3(s, m[0].at.origin + 3 * m[0].tree.root[link])

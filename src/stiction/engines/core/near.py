@@ -30,6 +30,7 @@ from .layout import (
     SOFT_MU_STATIC,
     TOO_MANY_CONTACTS,
     Machines,
+    is_soft,
 )
 from .outer import call, peek, peek3, peek_int, poke
 from .pairing import has_parts, pair_all, pair_up
@@ -213,7 +214,7 @@ def give_law(m: Machines, s: World, at: wp.uint64):
             own = peek(friction, 0)
             if rows == 1:
                 own = ZERO
-            if m[0].opt.compliant != 0:  # sliding alone
+            if is_soft(m):  # sliding alone
                 if m[0].shapes.own_friction != 0 or rows == 1:
                     m[0].law[0, i, SOFT_MU_STATIC] = own
                     m[0].law[0, i, SOFT_MU_DYNAMIC] = own
@@ -256,7 +257,7 @@ def renew(m: Machines, s: World, t: real):
                 put(s, m[0].c.value_start + 2 * i + 1, ONE)
                 put(s, m[0].c.value_start + n_plain_values(m) + i, ONE)
                 put(s, m[0].z.missed, wp.min(get(s, m[0].z.missed), here.gap))
-                if m[0].opt.compliant != 0:
+                if is_soft(m):
                     forget_past(m, s, i)
                 verdict = wp.max(verdict, 1)
                 if here.gap < _TOUCHES:

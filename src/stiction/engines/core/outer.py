@@ -83,6 +83,25 @@ def has_shapes(m: Machines) -> bool:
     ...
 
 
+@wp.func_native(snippet=_UNLESS_GPU.format("it_is"))
+def of_worlds(it_is: bool) -> bool:
+    """What only is so in a world of MuJoCo's."""
+    ...
+
+
+@wp.func
+def n_activations(m: Machines):
+    if is_outer(m):
+        return m[0].outer.na
+    return 0
+
+
+@wp.func
+def has_bonds(m: Machines):
+    """Whether there are constraints that are always kept."""
+    return is_outer(m) and m[0].bonds.count > 0
+
+
 @wp.func
 def put_configuration(m: Machines, s: World):
     for i in range(m[0].tree.nq):

@@ -14,6 +14,7 @@ from .layout import (
     PLACE_TANGENT,
     PLACE_TORQUE,
     Machines,
+    is_soft,
 )
 from .reals import World, get, get_int, real, vec3
 from .rows import first_row, n_active, pair_of
@@ -72,7 +73,7 @@ def put_load(
 @wp.func
 def write_loads(m: Machines, s: World, places: wp.array4d(dtype=real), i: int, t: real):
     """The forces of all contacts at the state that was evaluated, into row i, if there is one."""
-    if m[0].opt.compliant != 0:
+    if is_soft(m):
         for pair in range(m[0].pairs.count):
             if get_int(s, m[0].c.mode + pair) != OPEN:
                 put_load(m, s, places, i, pair, t, m[0].c.force + m[0].pairs.rows[pair] * pair)

@@ -9,7 +9,8 @@ on lies together.
 import numpy as np
 import warp as wp
 
-from . import real
+from . import PLAIN as PLAIN
+from . import SHORT, real
 
 vec2 = wp.types.vector(2, real)
 vec3 = wp.types.vector(3, real)
@@ -27,6 +28,8 @@ COMPILED = {
     "cpu_compiler_flags": "-march=native -mllvm=-inline-threshold=25",
     "enable_backward": False,
 }
+
+CALLED = False if SHORT else None  # `inline` of functions that many others use
 
 ZERO = wp.constant(real(0.0))
 HALF = wp.constant(real(0.5))
@@ -153,7 +156,7 @@ def put6(s: World, i: int, value: vec6):
 # Rows of numbers.
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def fill(s: World, to: int, n: int, value: real):
     for i in range(n):
         put(s, to + i, value)
@@ -199,7 +202,12 @@ _ADD = _AHEAD.format(
 #endif
 """
 )
-def copy(s: World, to: int, a: int, n: int): ...
+def _copy(s: World, to: int, a: int, n: int): ...
+
+
+@wp.func(inline=CALLED)
+def copy(s: World, to: int, a: int, n: int):
+    _copy(s, to, a, n)
 
 
 @wp.func_native(
@@ -214,9 +222,13 @@ def copy(s: World, to: int, a: int, n: int): ...
 #endif
 """
 )
+def _add_scaled(s: World, to: int, factor: real, a: int, n: int): ...
+
+
+@wp.func(inline=CALLED)
 def add_scaled(s: World, to: int, factor: real, a: int, n: int):
     """to += factor a."""
-    ...
+    _add_scaled(s, to, factor, a, n)
 
 
 @wp.func
@@ -243,7 +255,12 @@ def scale(s: World, to: int, factor: real, n: int):
     return (t0 + t1) + (t2 + t3);
 """
 )
-def dot(s: World, a: int, b: int, n: int) -> real: ...
+def _dot(s: World, a: int, b: int, n: int) -> real: ...
+
+
+@wp.func(inline=CALLED)
+def dot(s: World, a: int, b: int, n: int):
+    return _dot(s, a, b, n)
 
 
 # On a GPU what is shared is read once; a processor is quicker with each sum by itself.

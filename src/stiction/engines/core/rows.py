@@ -21,8 +21,9 @@ from .contacts import (
 )
 from .coordinates import is_dry, is_limit, put_number_row
 from .layout import Machines
-from .outer import is_outer
+from .outer import has_bonds, is_outer, of_worlds
 from .reals import (
+    CALLED,
     ONE,
     ZERO,
     World,
@@ -191,7 +192,7 @@ def axis_of_row(m: Machines, i: int, j: int):
 @wp.func
 def turns(m: Machines, i: int, j: int):
     """Whether row j of pair i is one of spin or rolling."""
-    return j >= 2 and j < m[0].pairs.rows[i] - 1
+    return of_worlds(j >= 2 and j < m[0].pairs.rows[i] - 1)
 
 
 @wp.func
@@ -202,7 +203,7 @@ def twist_of_row(m: Machines, i: int, j: int):
     return m[0].pairs.twist[i][int(j > 2)]
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def row_motion(m: Machines, s: World, i: int, j: int, c: ContactMotion):
     """How row j of pair i moves."""
     made = ContactRow()
@@ -225,7 +226,7 @@ def row_motion(m: Machines, s: World, i: int, j: int, c: ContactMotion):
     return made
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def lever(m: Machines, s: World, i: int, j: int, here: Place, link: int):
     """Row j of pair i as it takes the motion of a link: its angular velocity, then its linear one.
     Of the second link it is the opposite.
@@ -242,7 +243,7 @@ def lever(m: Machines, s: World, i: int, j: int, here: Place, link: int):
     return vec6(arm[0], arm[1], arm[2], direction[0], direction[1], direction[2])
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def add_along(m: Machines, s: World, lever: vec6, rows: int, link: int, Y: int):
     """Y += what a lever takes of six rows of a link, side by side along its branch."""
     d = m[0].tree.last_freedom[link]
@@ -322,7 +323,7 @@ def get_three(m: Machines, s: World, Y: int, d: int):
     return vec3(get(s, Y + d), get(s, Y + nv + d), get(s, Y + 2 * nv + d))
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def put_block(m: Machines, s: World, n: int, a: int, b: int, branch: int):
     """The block of W of two contacts with three rows each, which begin at rows a and b."""
     block = mat33()
@@ -347,7 +348,7 @@ def delassus(m: Machines, s: World):
         begin = first_row(m, s, k)
         end = first_row(m, s, k + 1)
         branch = branch_of(m, pair_of(m, s, k))
-        if m[0].bonds.count > 0:
+        if has_bonds(m):
             branch = -1
         for l in range(k + 1):
             begin_l = first_row(m, s, l)
@@ -393,7 +394,7 @@ def push(m: Machines, s: World, x: int, to: int):
         begin = first_row(m, s, k)
         end = first_row(m, s, k + 1)
         branch = branch_of(m, pair_of(m, s, k))
-        if branch >= 0 and end - begin == 3 and m[0].bonds.count == 0:
+        if branch >= 0 and end - begin == 3 and not has_bonds(m):
             push_three(m, s, get3(s, x + begin), m[0].c.Y + begin * m[0].tree.nv, branch, to)
         else:
             for r in range(begin, end):

@@ -4,7 +4,8 @@ import warp as wp
 
 from .compliance import loss_at
 from .joints import command
-from .layout import BOOKS, SAMPLE, Machines
+from .layout import BOOKS, SAMPLE, Machines, is_soft
+from .outer import n_activations
 from .places import write_loads, write_places
 from .reals import (
     HALF,
@@ -77,7 +78,7 @@ def sample_is_due(m: Machines, s: World, t: real, at_end: bool):
     put(s, m[0].z.now, time)
     if at_end:
         copy(s, m[0].z.end, m[0].z.y, m[0].z.n)
-    elif m[0].opt.compliant != 0:
+    elif is_soft(m):
         begin_sum(m, s)
     else:
         interpolate(m, s, time)
@@ -254,7 +255,7 @@ def write_sample(m: Machines, s: World):
                 f = get(s, m[0].c.force + begin + j)
                 m[0].samples[w, i, to + 4 * pair + 1 + told_at(m, rows, j)] = f
     end = to + 4 * m[0].pairs.count + 1
-    if m[0].opt.compliant != 0:
+    if is_soft(m):
         write_compliance(m, s, to)
         end += 4 * m[0].pairs.count
     write_signals(m, s, end)
@@ -272,8 +273,8 @@ def write_signals(m: Machines, s: World, to: int):
         m[0].samples[w, i, to + d] = get(s, m[0].at.acceleration + d)
     for j in range(m[0].act.count):
         m[0].samples[w, i, to + nv + j] = command(m, s, j, get(s, m[0].z.now))
-    for j in range(m[0].outer.na):
-        value = get(s, m[0].z.y + m[0].z.n - m[0].outer.na + j)
+    for j in range(n_activations(m)):
+        value = get(s, m[0].z.y + m[0].z.n - n_activations(m) + j)
         m[0].samples[w, i, to + nv + m[0].act.count + j] = value
 
 

@@ -16,6 +16,7 @@ import warp as wp
 from .algebra import factor_rows, least_solution
 from .forces import SLOW_SLIP
 from .layout import MU_DYNAMIC, SLIP, TANGENTS, Machines
+from .outer import n_activations
 from .reals import (
     HALF,
     INFINITY,
@@ -168,7 +169,7 @@ def correct_slips(m: Machines, s: World):
     add_scaled(s, k, ONE, change, n)
     scale(s, change, g, n)
     # What is booked follows: it is not waited for.
-    booked = m[0].z.n - moving - m[0].outer.na
+    booked = m[0].z.n - moving - n_activations(m)
     add_scaled(s, m[0].z.y + moving, ONE, change + moving, booked)
     fill(s, change + moving, booked, ZERO)
     size = error_ratio(m, s, change)

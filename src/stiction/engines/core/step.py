@@ -21,12 +21,15 @@ from .layout import (
     SLIP,
     SUPPORT_WORK,
     Machines,
+    is_soft,
 )
-from .outer import ask_how, ask_where, is_outer, outer_potential, peek
+from .outer import ask_how, ask_where, is_outer, n_activations, outer_potential, peek
 from .push_off import push_off, put_guard
 from .reals import (
+    CALLED,
     HALF,
     INFINITY,
+    PLAIN,
     TWO,
     ZERO,
     World,
@@ -98,12 +101,12 @@ def evaluate(m: Machines, s: World):
         sweep_in(m, s)
     factor(m, s)
     if not is_outer(m):
-        if m[0].push.count > 0:
+        if not PLAIN and m[0].push.count > 0:
             push_off(m, s, t)
             put_guard(m, s, t)
         joint_forces(m, s, t)
     copy(s, m[0].z.half, m[0].at.acceleration, m[0].tree.nv)
-    if m[0].opt.compliant == 0:
+    if not is_soft(m):
         half_solve(m, s, m[0].z.half)
         hold_bonds(m, s)
         look(m, s, t)
@@ -123,9 +126,9 @@ def act_on_contacts(m: Machines, s: World, looked_at: bool):
     """Forces in the modes that are settled, and v̇ under them.
 
     Redundant forces that only squeeze need not be shared where nobody looks at them. Those of
-    sliding contacts do: how a load is shared among them turns the body.
+    sliding contacts do: how a load is shared among them turns the body. To share them is not plain.
     """
-    if m[0].opt.compliant != 0:
+    if is_soft(m):
         press(m, s)
         return
     slides = bool(False)
@@ -135,11 +138,16 @@ def act_on_contacts(m: Machines, s: World, looked_at: bool):
         put(s, m[0].c.mu + k, law(m, s, pair_of(m, s, k), MU_STATIC))
     rank = contact_forces(m, s, m[0].c.free)
     if looked_at or slides:
-        share_forces(m, s, list_equations(m, s), rank)
+        size = list_equations(m, s)
+        if PLAIN:
+            put(s, m[0].z.excess, ZERO)
+            put_int(s, m[0].z.hard, int(rank < size))
+        else:
+            share_forces(m, s, size, rank)
     accelerate(m, s)
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def quat_rate(s: World, q: int, w: int, to: int):
     """dq/dt = ½ q (0, ω), with ω in the turning frame."""
     u = get3(s, w) * HALF
@@ -176,14 +184,14 @@ def put_rate(m: Machines, s: World, k: int):
     put(s, books + FRICTION_LOSS, rubbing)
     put(s, books + SUPPORT_WORK, given)
     put(s, books + IMPACT_LOSS, ZERO)
-    if m[0].opt.compliant != 0:
+    if is_soft(m):
         put_soft_rate(m, s, k)
     copy(s, k + m[0].z.gaps, m[0].c.closing, m[0].pairs.count)
-    for i in range(m[0].outer.na):
+    for i in range(n_activations(m)):
         put(s, k + m[0].z.gaps + m[0].pairs.count + i, peek(m[0].outer.act_dot, i))
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def normalize_turns(m: Machines, s: World, y: int):
     """Quaternions of y at unit length."""
     for i in range(1, m[0].tree.n_joints + 1):
@@ -223,7 +231,7 @@ def displace(m: Machines, s: World, y: int, dv: int):
             put(s, a, get(s, a) + get(s, d))
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def next_stage(m: Machines, s: World):
     """The state of the stage that comes next; of an implicit one, with a guess of its rate."""
     j = get_int(s, m[0].z.stage)
@@ -280,7 +288,7 @@ def error_ratio(m: Machines, s: World, errors: int):
         error = wp.abs(get(s, errors + gaps + i))
         gap = get(s, m[0].c.gap + i)
         before = get(s, m[0].z.start + gaps + i)
-        if m[0].opt.compliant != 0 and wp.min(gap, before) < ZERO:
+        if is_soft(m) and wp.min(gap, before) < ZERO:
             deepest = wp.max(wp.abs(gap), wp.abs(before))
             worst = wp.max(worst, error / (_FINEST + m[0].opt.rtol * deepest))
         else:

@@ -35,7 +35,7 @@ from .layout import (
     Machines,
 )
 from .log import GUARD, START, guard_of, note, note_pair
-from .outer import is_outer
+from .outer import is_outer, n_activations
 from .places import put_load, write_places
 from .reals import (
     HALF,
@@ -240,8 +240,8 @@ def take_sample(m: Machines, s: World, t: real, first: bool, hit: bool):
         m[0].samples[w, i, to + 1 + d] = get(s, m[0].fixed.change + d) / h
     for j in range(m[0].act.count):
         m[0].samples[w, i, to + 1 + nv + j] = command(m, s, j, t)
-    for j in range(m[0].outer.na):
-        at = m[0].z.y + m[0].z.n - m[0].outer.na + j
+    for j in range(n_activations(m)):
+        at = m[0].z.y + m[0].z.n - n_activations(m) + j
         m[0].samples[w, i, to + 1 + nv + m[0].act.count + j] = get(s, at)
     put(s, m[0].fixed.residual, ZERO)
     # Energies at t_k, which need not be where the step was evaluated.

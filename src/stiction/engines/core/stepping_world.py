@@ -8,7 +8,7 @@ from .joints import command_all
 from .layout import MOST_ROWS, OPEN, Machines
 from .near import count_margin
 from .near import look_around as find_near
-from .outer import ask_how, ask_where, peek
+from .outer import ask_how, ask_where, n_activations, peek
 from .reals import HALF, ZERO, World, add_scaled, copy, dot, fill, get, get_int, put, put_int, real
 
 _AHEAD = wp.constant(real(3.0))  # steps that what was found must last for
@@ -66,8 +66,8 @@ def world_forces(m: Machines, s: World):
 @wp.func
 def take_activations(m: Machines, s: World, h: real):
     """Activations of actuators a step later."""
-    for i in range(m[0].outer.na):
-        at = m[0].z.y + m[0].z.n - m[0].outer.na + i
+    for i in range(n_activations(m)):
+        at = m[0].z.y + m[0].z.n - n_activations(m) + i
         put(s, at, get(s, at) + h * peek(m[0].outer.act_dot, i))
 
 

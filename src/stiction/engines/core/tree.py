@@ -18,6 +18,7 @@ import warp as wp
 
 from .layout import Machines
 from .reals import (
+    CALLED,
     HALF,
     ONE,
     REAL,
@@ -43,7 +44,7 @@ from .reals import (
 FREE, BALL, SLIDE, HINGE = wp.constant(0), wp.constant(1), wp.constant(2), wp.constant(3)
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def place(m: Machines, s: World, i: int):
     """The pose of link i; its anchor is left in the motion of its first freedom."""
     parent = m[0].tree.parent[i]
@@ -78,7 +79,7 @@ def put_motion(m: Machines, s: World, freedom: int, w: vec3, u: vec3):
     put3(s, m[0].at.motion + 6 * freedom + 3, u)
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def move(m: Machines, s: World, i: int):
     """What the freedoms of link i move, and the link's velocity and rate."""
     parent = m[0].tree.parent[i]
@@ -166,7 +167,7 @@ def get_inertia(m: Machines, s: World, i: int):
     return I
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def weigh(m: Machines, s: World, i: int):
     """The spatial inertia of link i about its tree's point, and the force its motion takes."""
     r = get_quat(s, m[0].at.rotation + 4 * i)
@@ -331,7 +332,7 @@ def times_L(m: Machines, s: World, to: int, i: int) -> real:
     ...
 
 
-@wp.func
+@wp.func(inline=CALLED)
 def half_solve(m: Machines, s: World, x: int):
     """x := D^(-1/2) L⁻ᵀ x, so that the product of two such rows is xᵀ M⁻¹ y."""
     for back in range(m[0].tree.nv):
