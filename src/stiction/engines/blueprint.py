@@ -147,7 +147,8 @@ class Blueprint:
             gap=n, closing=n, direction=5 * n, heading=5 * n, value=values, value_low=values,
             value_start=values, earlier=6 * n, shared=6 * n, Y=cap * nv, W=cap * cap,
             velocity=cap, free=cap, ground=cap, force=cap, impulse=cap, mu=n, floor=n,
-            restitution=n, link=6 * nv, A=cap * cap,
+            restitution=n, link=6 * nv, A=cap * cap, lever=6 * cap, own=3 * cap, V=cap, V_old=cap,
+            V_way=cap,
             scratch=4 * cap * cap + 16 * cap, beta=cap, wanted=cap, unknown=cap, work=4 * cap,
             lemke=lemke * (2 * lemke + 2), held=held * nv, held_gap=held, held_velocity=held,
             held_bias=held,
@@ -155,7 +156,7 @@ class Blueprint:
         self.wholes.give(
             c,
             mode=n, mode_before=n, mark=n, active=n, first=n + 1, order=cap, fixed=n, equation=cap,
-            n_active=1, n_held=1, basis=lemke,
+            n_active=1, n_held=1, n_links=1, link_first=n + 1, basis=lemke,
         )  # fmt: skip
         M.c = c
 

@@ -7,7 +7,7 @@ x are forces and u accelerations, or impulses and velocities. Contacts that are 
 a given direction of friction. Normal impulses may have a least value (`floor`) instead of 0. The
 matrix may be singular.
 
-Sweeps of projected Gauss-Seidel find who does what; Newton's method on the equations of
+Sweeps of projected Gauss-Seidel (`sweeps`) find who does what; Newton's method on the equations of
 [AlartCurnier1991] makes it exact, with least steps where contacts are redundant. Where Newton does
 not get nearer, it starts from a convex problem with the slip speeds of the last one
 (`cone_interior`); where directions of friction are given there is none, and it starts from
@@ -22,8 +22,8 @@ import warp as wp
 from .algebra import factor_rows, least_solution
 from .cone_interior import SLIP_SPEEDS, is_convex, slot, solve_convex
 from .layout import TANGENTS, Machines
+from .links import own_of
 from .reals import (
-    EPSILON,
     HALF,
     INFINITY,
     ONE,
@@ -32,7 +32,6 @@ from .reals import (
     World,
     add_scaled,
     copy,
-    dot_three,
     fill,
     get,
     get_int,
@@ -43,6 +42,7 @@ from .reals import (
 )
 from .rows import first_row, n_active, n_rows, pair_of, times_W
 from .sliding import APART, SLIDING, pivot_slides
+from .sweeps import sweep_along
 
 _SOLVED = tolerance(1e-12, 1e-5)  # residual, part of the largest impulse
 _ENOUGH = tolerance(1e-7, 1e-4)  # with which one is content where it does not get smaller
@@ -56,132 +56,15 @@ _PIVOTS = wp.constant(2)  # the round that pivots, where some slide
 # After so many rounds that got no nearer, what is as near as this is left as it is.
 _IDLE, _CLOSE = wp.constant(5), tolerance(1e-7, 1e-4)
 _LARGEST = tolerance(1e5, 1e4)  # impulse that is believed, over what stops the fastest contact
-_FLAT = wp.constant(real(1e-12))  # determinant of tangents, part of its scale, that is zero
 
 
 @wp.func
 def step_of(m: Machines, s: World, k: int, n: int):
     """ρ: what turns velocities of a contact into impulses."""
     most = real(0.0)
-    for r in range(first_row(m, s, k), first_row(m, s, k + 1)):
-        most = wp.max(most, get(s, m[0].c.W + r * n + r))
+    for j in range(first_row(m, s, k + 1) - first_row(m, s, k)):
+        most = wp.max(most, own_of(m, s, n, k, j, j))
     return ONE / wp.max(most, TINY)
-
-
-@wp.func
-def sweep(m: Machines, s: World, n: int, b: int, x: int):
-    """One pass over the contacts, each brought to its law while the others stay."""
-    for k in range(n_active(m, s)):
-        begin = first_row(m, s, k)
-        normal = first_row(m, s, k + 1) - 1
-        if get_int(s, m[0].c.fixed + k) == APART:
-            fill(s, x + begin, normal + 1 - begin, ZERO)
-            continue
-        mu = get(s, m[0].c.mu + k)
-        floor = get(s, m[0].c.floor + k)
-        W_nn = wp.max(get(s, m[0].c.W + normal * n + normal), TINY)
-        if get_int(s, m[0].c.fixed + k) == SLIDING:
-            d = m[0].c.heading + TANGENTS * pair_of(m, s, k)
-            for j in range(normal - begin):
-                W_nn -= mu * get(s, d + j) * get(s, m[0].c.W + normal * n + begin + j)
-            u_n = get(s, b + normal) + times_W(m, s, n, normal, x)
-            x_n = floor
-            if W_nn > ZERO:
-                x_n = wp.max(get(s, x + normal) - u_n / W_nn, floor)
-            put(s, x + normal, x_n)
-            for j in range(normal - begin):
-                put(s, x + begin + j, -mu * x_n * get(s, d + j))
-        else:
-            put_velocities(m, s, n, b, x, begin, normal)
-            before = get(s, x + normal)
-            x_n = wp.max(before - get(s, m[0].c.work + normal) / W_nn, floor)
-            put(s, x + normal, x_n)
-            for r in range(begin, normal):
-                u = get(s, m[0].c.work + r) + (x_n - before) * get(s, m[0].c.W + normal * n + r)
-                put(s, m[0].c.work + r, u)
-            rub(m, s, n, x, begin, normal, mu * x_n)
-
-
-@wp.func
-def put_velocities(m: Machines, s: World, n: int, b: int, x: int, begin: int, normal: int):
-    """b + W x of a contact's rows, into `work`."""
-    if normal - begin == 2:
-        u = dot_three(s, m[0].c.W + begin * n, x, n)
-        for j in range(3):
-            put(s, m[0].c.work + begin + j, get(s, b + begin + j) + u[j])
-    else:
-        for r in range(begin, normal + 1):
-            put(s, m[0].c.work + r, get(s, b + r) + times_W(m, s, n, r, x))
-
-
-@wp.func
-def rub(m: Machines, s: World, n: int, x: int, begin: int, normal: int, reach: real):
-    """Friction of a contact whose velocities are in `work`: what stops it if that is within reach,
-    else what is nearest to a step against the slip.
-    """
-    rho = EPSILON * get(s, m[0].c.W + normal * n + normal)  # tangents may be unable to move
-    for r in range(begin, normal):
-        rho += get(s, m[0].c.W + r * n + r)
-    if normal - begin == 2:
-        W_12 = get(s, m[0].c.W + begin * n + begin + 1)
-        W_11 = get(s, m[0].c.W + begin * n + begin)
-        W_22 = get(s, m[0].c.W + (begin + 1) * n + begin + 1)
-        u_1 = get(s, m[0].c.work + begin)
-        u_2 = get(s, m[0].c.work + begin + 1)
-        det = W_11 * W_22 - W_12 * W_12
-        x_1 = get(s, x + begin) - (W_22 * u_1 - W_12 * u_2) / wp.max(det, TINY)
-        x_2 = get(s, x + begin + 1) - (W_11 * u_2 - W_12 * u_1) / wp.max(det, TINY)
-        if det > _FLAT * rho * rho and x_1 * x_1 + x_2 * x_2 <= reach * reach:
-            put(s, x + begin, x_1)
-            put(s, x + begin + 1, x_2)
-            return
-    size = real(0.0)
-    for r in range(begin, normal):
-        value = get(s, x + r) - get(s, m[0].c.work + r) / rho
-        put(s, m[0].c.work + r, value)
-        size += value * value
-    size = wp.sqrt(size)
-    share = real(1.0)
-    if size > reach:
-        share = reach / size
-    for r in range(begin, normal):
-        put(s, x + r, share * get(s, m[0].c.work + r))
-
-
-@wp.func(inline=False)
-def sweep_along(m: Machines, s: World, n: int, b: int, x: int, most: int, enough: real):
-    """Sweeps that are carried on in the direction of those before, as conjugate gradients are
-    [Silcowitz2010]; whether the last one changed velocities by less than `enough`.
-
-    It ends on a plain sweep, so that impulses are inside their cones.
-    """
-    old = m[0].c.unknown
-    way = m[0].c.work + 2 * m[0].c.capacity
-    last = real(0.0)
-    for k in range(most):
-        copy(s, old, x, n)
-        sweep(m, s, n, b, x)
-        change = real(0.0)
-        size = real(0.0)
-        for r in range(n):
-            d = get(s, x + r) - get(s, old + r)
-            change = wp.max(change, wp.abs(d) * get(s, m[0].c.W + r * n + r))
-            size += d * d
-        if change <= enough:
-            return True
-        if k == most - 1:
-            break
-        part = real(0.0)
-        if k > 0 and size <= last:
-            part = size / last
-        last = size
-        for r in range(n):
-            ahead = real(0.0)
-            if part > ZERO:
-                ahead = part * get(s, way + r)
-            put(s, way + r, ahead + get(s, x + r) - get(s, old + r))
-            put(s, x + r, get(s, x + r) + ahead)
-    return False
 
 
 @wp.func

@@ -208,6 +208,12 @@ class ContactSlots:
     # rows
     Y: int  # D^(-1/2) L⁻ᵀ Jᵀ, nv a row
     link: int  # likewise of the motion of a link, 6 a freedom
+    # links that stand for their contacts: see `links`
+    lever: int  # 6 a row
+    own: int  # W of each active contact, 9 numbers
+    V: int  # 6 a link
+    V_old: int  # before the last sweep
+    V_way: int  # of all sweeps until now
     W: int  # Delassus matrix
     velocity: int
     free: int  # acceleration without contact forces
@@ -243,6 +249,8 @@ class ContactSlots:
     equation: int  # row of each equation
     n_active: int
     n_held: int
+    n_links: int  # that stand for their contacts
+    link_first: int  # active contact of each of them, and the end
     basis: int
 
 

@@ -18,6 +18,7 @@ vec6 = wp.types.vector(6, real)
 vec10 = wp.types.vector(10, real)
 mat22 = wp.types.matrix((2, 2), real)
 mat33 = wp.types.matrix((3, 3), real)
+mat66 = wp.types.matrix((6, 6), real)
 quat = wp.types.quaternion(real)
 
 numpy_type = np.float64 if real is wp.float64 else np.float32

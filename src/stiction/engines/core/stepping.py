@@ -78,7 +78,6 @@ from .rows import (
     law,
     n_active,
     pair_of,
-    push,
 )
 from .step import displace
 from .stepping_contacts import (
@@ -86,6 +85,7 @@ from .stepping_contacts import (
     give_rows,
     lower_bound,
     normal_acceleration,
+    push_step,
     settle_modes,
     step_forces,
     step_impulses,
@@ -238,7 +238,7 @@ def take_step(m: Machines, s: World):
     step_impulses(m, s, kick, h, since, tau)
     # The whole change of v.
     copy(s, m[0].fixed.change, m[0].z.half, nv)
-    push(m, s, m[0].c.impulse, m[0].fixed.change)
+    push_step(m, s, m[0].c.impulse, m[0].fixed.change)
     second_half(m, s, m[0].fixed.change)
     hit = bool(False)
     for c in range(n_active(m, s)):

@@ -22,6 +22,15 @@ from .layout import (
     TANGENTS,
     Machines,
 )
+from .links import (
+    lever_of,
+    list_links,
+    multiply_links,
+    n_links,
+    push_links,
+    row_velocities,
+    rows_of_link,
+)
 from .outer import has_shapes, is_outer
 from .reals import (
     HALF,
@@ -36,6 +45,7 @@ from .reals import (
     get,
     get_int,
     put,
+    put6,
     put_int,
     real,
     tolerance,
@@ -57,10 +67,10 @@ from .rows import (
     n_active,
     n_rows,
     pair_of,
+    push,
     put_row,
     row_motion,
     times_rows,
-    times_W,
 )
 from .step import kinetic
 from .stepping_world import world_forces
@@ -163,7 +173,11 @@ def step_rows(m: Machines, s: World, t: real, kick: real, since: real, ahead: re
         i = pair_of(m, s, k)
         landing = landing or get_int(s, m[0].c.mode + i) == OPEN
         landing = landing or get_int(s, m[0].fixed.collides + i) != 0
+    if m[0].opt.solver == BY_CONES:
+        list_links(m, s)
+    taken = n_links(m, s)
     solved = int(-1)  # the link whose six rows are: contacts of a link follow each other
+    at = int(-1)  # which of the links that stand for their contacts
     half = vec6()
     drift = vec6()  # v is half a step before, what was evaluated is the velocity now
     for k in range(n_active(m, s)):
@@ -172,8 +186,12 @@ def step_rows(m: Machines, s: World, t: real, kick: real, since: real, ahead: re
         i = pair_of(m, s, k)
         link = moving_link(m, i)
         if link >= 0 and link != solved:
-            solve_link(m, s, m[0].c.link, link)
-            half = times_rows(m, s, m[0].c.link, link, m[0].z.half)
+            rows = m[0].c.link
+            if taken > 0:
+                at += 1
+                rows = rows_of_link(m, at)
+            solve_link(m, s, rows, link)
+            half = times_rows(m, s, rows, link, m[0].z.half)
             drift = times_rows(m, s, m[0].at.motion, link, m[0].fixed.v)
             drift -= times_rows(m, s, m[0].at.motion, link, m[0].at.v)
             solved = link
@@ -188,8 +206,11 @@ def step_rows(m: Machines, s: World, t: real, kick: real, since: real, ahead: re
                 takes = lever(m, s, i, r - begin, c.here, link)
                 velocity = made.velocity + wp.dot(takes, drift)
                 driven = wp.dot(takes, half)
-                fill(s, Y, nv, ZERO)
-                add_along(m, s, takes, m[0].c.link, link, Y)
+                if taken > 0:
+                    put6(s, lever_of(m, r), takes)
+                else:
+                    fill(s, Y, nv, ZERO)
+                    add_along(m, s, takes, m[0].c.link, link, Y)
             else:
                 made = put_row(m, s, i, r - begin, c, Y)
                 velocity = made.velocity + dot(s, Y, m[0].fixed.v, nv)
@@ -207,11 +228,15 @@ def step_rows(m: Machines, s: World, t: real, kick: real, since: real, ahead: re
             put(s, m[0].c.free + r, velocity + driven + ahead * b)
             put(s, m[0].fixed.pull + r, driven)
             put(s, m[0].fixed.slow + r, velocity - since * b)
-            leave_out_bonds(m, s, Y)
+            if taken == 0:
+                leave_out_bonds(m, s, Y)
             if r == last and is_dry(m[0].pairs.kind[pair_of(m, s, k)]):
                 put(s, m[0].fixed.bias + r, ZERO)
                 put(s, m[0].c.free + r, kick * made.bias)  # its load, as an impulse
-    delassus(m, s)
+    if taken > 0:
+        multiply_links(m, s)
+    else:
+        delassus(m, s)
 
 
 @wp.func
@@ -285,8 +310,7 @@ def step_impulses(m: Machines, s: World, kick: real, h: real, since: real, tau: 
         compression = b + n
         copy(s, compression, p, n)
         record_impulses(m, s, compression, MOST_ROWS)
-        for r in range(n):
-            put(s, b + r, get(s, b + r) + times_W(m, s, n, r, compression))
+        row_velocities(m, s, n, b, compression, b)
         for k in range(count):
             i = pair_of(m, s, k)
             if get_int(s, m[0].fixed.collides + i) != 0:
@@ -304,9 +328,7 @@ def step_impulses(m: Machines, s: World, kick: real, h: real, since: real, tau: 
 @wp.func
 def put_after(m: Machines, s: World, p: int):
     """Velocities of all rows in the middle of the step."""
-    n = n_rows(m, s)
-    for r in range(n):
-        put(s, m[0].fixed.after + r, get(s, m[0].c.free + r) + times_W(m, s, n, r, p))
+    row_velocities(m, s, n_rows(m, s), m[0].c.free, p, m[0].fixed.after)
 
 
 @wp.func
@@ -327,8 +349,7 @@ def miss_of(m: Machines, s: World, b: int, p: int):
     """How far impulses are from Coulomb's law, or from that of the pyramids, as a velocity."""
     n = n_rows(m, s)
     u = m[0].c.work + m[0].c.capacity
-    for r in range(n):
-        put(s, u + r, get(s, b + r) + times_W(m, s, n, r, p))
+    row_velocities(m, s, n, b, p, u)
     worst = real(0.0)
     for k in range(n_active(m, s)):
         if m[0].opt.solver == BY_PYRAMIDS:
@@ -392,3 +413,12 @@ def energy_of(m: Machines, s: World, v: int):
         u = get(s, v + d)
         total -= HALF * get(s, m[0].fixed.implicit + d) * u * u
     return total
+
+
+@wp.func
+def push_step(m: Machines, s: World, x: int, to: int):
+    """to += Y x, whichever way rows are known."""
+    if n_links(m, s) > 0:
+        push_links(m, s, x, to)
+    else:
+        push(m, s, x, to)
