@@ -10,7 +10,6 @@ from stiction.engines.by_core import set_up, start_at
 from stiction.engines.given import Extent, Given
 from stiction.engines.simulation import _nothing
 
-
 START = [0, 0, 0.05 + 1e-3, 1, 0, 0, 0], [1.0, 0.3, 0, 0, 0, 0.5]
 SLIDES = {"start": {"q": START[0], "v": START[1]}, "contact": {"restitution": 0.0}}
 

@@ -17,7 +17,8 @@ FEET = """<mujoco><worldbody><geom type="plane" size="2 2 0.1"/>
     {legs}
   </body></worldbody></mujoco>"""
 LEG = """<body pos="0 {y} -0.1"><joint type="slide" axis="0 0 1" stiffness="3000" damping="100"/>
-      <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03" mass="1" contype="0" conaffinity="0"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03" mass="1" contype="0"
+        conaffinity="0"/>
       {balls}</body>"""
 BALL = '<geom type="sphere" pos="{x} {y} -0.46" size="0.02" mass="0.1"/>'
 
@@ -32,6 +33,7 @@ def slid(model, sweeps):
     """The walker on the floor at 0.5 m/s, in steps of a millisecond; links taken at the tenth."""
     mechanism = stiction.load(model)
     contacts = stiction.find_contacts(mechanism)
+    assert contacts is not None
     law = stiction.Stepping(restitution=0.0, mu_static=0.4, mu_dynamic=0.4, dt=1e-3)
     law, _ = law.spread(contacts, (1,), np.float64)
     q = np.concatenate([[0, 0, 0.58], [1, 0, 0, 0], np.zeros(mechanism.nq - 7)])
