@@ -43,7 +43,7 @@ def carried_out(given, *, turns):
     ("scene", "changes", "until"),
     [
         ("double-pendulum", {}, 2.0),
-        ("box", SLIDES, 0.5),  # on four corners, whose forces are shared
+        ("box", SLIDES, 0.5),  # on four corners, whose forces are shared: it slides, then rests
     ],
 )
 def test_who_makes_a_pass_changes_nothing(scene, changes, until):

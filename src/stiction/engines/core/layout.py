@@ -399,6 +399,9 @@ class Options:
     sweeps: int  # by which cone problems are solved (single precision, GPUs); 0: Newton's method
 
 
+# How long what comes is hard, as far as a plain program knows: it cannot share forces. Those that
+# only squeeze are shared at the end of a step, those that slide at every stage.
+THIS_PASS, UNTIL_EVENT = wp.constant(1), wp.constant(2)
 FIRST_CHOSEN = wp.constant(2)  # worlds, after the numbers of those chosen and those that run
 
 

@@ -30,6 +30,7 @@ from .layout import (
     STAGE,
     STEPS_USED_UP,
     STICK,
+    THIS_PASS,
     WAITING,
     Machines,
     is_soft,
@@ -132,6 +133,8 @@ def take_stage(m: Machines, s: World):
     act_on_contacts(m, s, j == n_stages(m) - 1)
     if PLAIN and get_int(s, m[0].z.hard) != 0:
         return
+    if get_int(s, m[0].z.hard) == THIS_PASS:
+        put_int(s, m[0].z.hard, 0)
     if PLAIN or get_int(s, m[0].soft.implicit) == 0:
         put_rate(m, s, m[0].z.k + j * m[0].z.n)
     else:

@@ -20,6 +20,8 @@ from .layout import (
     MU_STATIC,
     SLIP,
     SUPPORT_WORK,
+    THIS_PASS,
+    UNTIL_EVENT,
     Machines,
     is_soft,
 )
@@ -141,7 +143,10 @@ def act_on_contacts(m: Machines, s: World, looked_at: bool):
         size = list_equations(m, s)
         if PLAIN:
             put(s, m[0].z.excess, ZERO)
-            put_int(s, m[0].z.hard, int(rank < size))
+            if rank < size:
+                put_int(s, m[0].z.hard, THIS_PASS)
+                if slides:
+                    put_int(s, m[0].z.hard, UNTIL_EVENT)
         else:
             share_forces(m, s, size, rank)
     accelerate(m, s)
