@@ -20,7 +20,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -28,6 +27,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from stiction._base.arrays import Float
+from stiction._base.compile import quick_jit
 from stiction._base.errors import InputError
 from stiction.identify.contact.from_setup import contact_model
 from stiction.identify.contact.model import carrying, columns, find_contacts
@@ -56,7 +56,7 @@ _LEAST_TRACE = 0.0  # of a turn that coordinates about a middle orientation serv
 _SI = {"k": "stiffness", "c": "damping", "alpha": "dissipation", "mu": "friction"}
 
 
-@eqx.filter_jit
+@quick_jit
 def _rows(model, theta, known, center, motions, step, quiet, reach, wrench, noise):
     """Columns by every second pose and by those between, weighted; and which rows are sure.
 
