@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array, Float, Scalar
-from stiction._base.compile import quick_jit
 from stiction._base.errors import InputError
 from stiction.control.support import check_platforms, platforms, without_platforms
 from stiction.mechanism import (
@@ -167,7 +166,7 @@ def make_way(mechanism: Mechanism, contacts: Contacts, time: np.ndarray, q: np.n
     return Way(coordinates, _splines(time, table, at_rest=False))
 
 
-@quick_jit
+@eqx.filter_jit
 def _seen(mechanism: Mechanism, contacts: Contacts, coordinates: Any, time: Array) -> tuple:
     """Contact points, gaps, centre of mass and momentum along a motion."""
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array
-from stiction._base.compile import quick_jit
 from stiction._base.errors import InputError, unknown
 from stiction.control import Reference, TrackingControl, Way, make_reference, make_way
 from stiction.engines import Compliant, Hybrid, Stepping
@@ -161,7 +161,7 @@ def _on_the_ground(mechanism: Mechanism, contacts: Contacts, q: np.ndarray) -> n
     return np.asarray(first)
 
 
-@quick_jit
+@eqx.filter_jit
 def _gaps(mechanism: Mechanism, contacts: Contacts, q: Array) -> tuple[Array, Array]:
     """The gaps at time zero, and their rows of the Jacobian."""
     state = link_kinematics(mechanism, q)
@@ -169,7 +169,7 @@ def _gaps(mechanism: Mechanism, contacts: Contacts, q: Array) -> tuple[Array, Ar
     return found.gap, found.jacobian[:, -1]
 
 
-@quick_jit
+@eqx.filter_jit
 def _moved(mechanism: Mechanism, q: Array, step: Array) -> Array:
     return add_velocity(mechanism, q, step)
 
