@@ -91,7 +91,7 @@ def rows_of(
     aside = prepared.aside
     tosses = prepared.rollouts.part(aside)
     lanes = make_lanes(tosses, prepared.engine.mechanism, q[aside], v[aside])
-    calls = {"stiction, stepping": lambda: prepared.engine.paths(theta, lanes)} | {
+    calls = {"stiction, stepping": lambda: prepared.engine.simulate(theta, lanes)} | {
         name: partial(call, q[aside], v[aside], tosses.q.shape[1]) for name, call in peers.items()
     }
     rows = []

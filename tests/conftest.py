@@ -2,6 +2,8 @@
 
 import gc
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,21 @@ import jax
 import numpy as np
 import pytest
 
-from memory import regions, resident
+from memory import held, regions, resident
+
+# Much of the time of tests goes into compiling programs that run once. XLA's older emitters take
+# half the time, and what they make is as fast and the same but for rounding (`quick_options` in
+# `stiction._base.compile`). A JAX without this flag ends the process, so another one tries it;
+# flags of the user's own win.
+_FLAGS = "--xla_cpu_use_fusion_emitters=false"
+if "XLA_FLAGS" not in os.environ:
+    _trial = subprocess.run(
+        [sys.executable, "-c", "import jax; jax.jit(lambda x: x)(1.0)"],
+        env=os.environ | {"XLA_FLAGS": _FLAGS, "JAX_PLATFORMS": "cpu"},
+        capture_output=True,
+        check=False,
+    )
+    os.environ["XLA_FLAGS"] = _FLAGS if _trial.returncode == 0 else ""
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -26,7 +42,8 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 SHARED = Path(os.environ.get("STICTION_DATA", Path(__file__).parents[2] / "shared" / "data"))
-_MOST_REGIONS, _MOST_MEMORY = 25_000, 2_000  # [MB]
+_MOST_REGIONS, _MOST_MEMORY = 25_000, 2_000.0  # [MB]
+_most = {"memory": _MOST_MEMORY}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,18 +89,22 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     return told
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _few_programs() -> Iterator[None]:
-    """Forget compiled programs when there are many: each takes several regions of memory, and XLA
-    ends the process when they are used up; or when they take much memory.
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Forget compiled programs, a megabyte or two each, when they take much memory.
+
+    Or when there are many: each takes several regions of memory, and XLA ends the process when they
+    are used up. Memory that is held all the same does not count again.
     """
-    yield
-    if Path("/proc/self/maps").exists() and (
-        regions() > _MOST_REGIONS or resident() > _MOST_MEMORY
-    ):
+    told = yield
+    if not Path("/proc/self").exists():
+        return told
+    last = nextitem is None or nextitem.path != item.path
+    if held() > _most["memory"] or (last and regions() > _MOST_REGIONS):
         jax.clear_caches()
         gc.collect()
-        resident()
+        _most["memory"] = max(_MOST_MEMORY, resident() + _MOST_MEMORY / 2)
+    return told
 
 
 @pytest.fixture

@@ -5,13 +5,18 @@ import resource
 from pathlib import Path
 
 
+def held() -> float:
+    """Memory that this process holds now [MB]."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
 def resident() -> float:
-    """Memory that this process holds now [MB]; what was freed goes back to the system first."""
+    """The same, after what was freed has gone back to the system."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:  # the GNU C library's
         trim(0)
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 1e6
+    return held()
 
 
 def regions() -> int:

@@ -1,10 +1,13 @@
-"""A compilation that keeps people waiting says so, once, on standard error."""
+"""A long compilation says so, once; a quick program serves inside of others too."""
 
 import time
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
 from stiction._base import waiting
+from stiction._base.compile import quick_jit
 
 BEGINS = "/jax/compilation_cache/compile_requests_use_cache"
 ENDS = "/jax/core/compile/backend_compile_duration"
@@ -38,3 +41,16 @@ def test_the_events_are_those_of_jax():
     jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: seen.append(event))
     jax.jit(lambda x: 3.0 * x + len(seen))(1.0)
     assert seen.index(BEGINS) < seen.index(ENDS)
+
+
+def test_a_quick_program_works_within_others_and_by_keyword():
+    """Options are for the outermost program only."""
+
+    @quick_jit
+    def scaled(x, factor=2.0):
+        return factor * x
+
+    assert scaled(1.5, factor=3.0) == 4.5
+    assert jax.jit(lambda x: scaled(x) + 1.0)(1.5) == 4.0
+    assert jax.grad(scaled)(1.5) == 2.0
+    np.testing.assert_array_equal(jax.vmap(scaled)(jnp.arange(3.0)), [0.0, 2.0, 4.0])

@@ -33,6 +33,25 @@ def test_a_run_differs_in_nothing_from_itself_read_again(cli):
     assert again["first_different_event"] is None
 
 
+ARM = """
+<robot name="arm"><link name="root"><inertial><mass value="1"/>
+<inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="tip"><inertial><origin xyz="0 0 -.2"/><mass value="1"/>
+<inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="hinge" type="continuous"><parent link="root"/><child link="tip"/>
+<axis xyz="0 1 0"/></joint></robot>
+"""
+
+
+@pytest.mark.parametrize(("base", "coordinates"), [("fixed", 1), ("free", 8)])
+def test_the_base_of_a_model_is_held_or_free(cli, tmp_path, base, coordinates):
+    (tmp_path / "arm.urdf").write_text(ARM)
+    vary = ("--vary", "until=0.1,0.2")
+    outcome = cli("compare", "arm.urdf", "--base", base, *vary, "--out", "out", "--json")
+    assert outcome.status == 0, outcome.err
+    assert {len(run["final_q"]) for run in outcome.json["runs"].values()} == {coordinates}
+
+
 def test_a_directory_of_a_run_is_run_again_where_numbers_vary(cli):
     """A directory that bears a scene's name, too, is no reason to leave the numbers alone."""
     for name in ("bouncing-ball", "kept"):

@@ -116,7 +116,7 @@ def worlds(folder, exact):
     setup = make_setup("compliant")
     prepared = prepare(exact, setup, folder)
     lanes = make_lanes(prepared.rollouts, prepared.engine.mechanism, *throws())
-    paths = prepared.engine.paths(np.array(list(TRUTH["compliant"].values())), lanes)
+    paths = prepared.engine.simulate(np.array(list(TRUTH["compliant"].values())), lanes)
     return {
         "hybrid": (make_setup("hybrid"), exact),
         "compliant": (setup, tables(folder, paths)),

@@ -23,7 +23,7 @@ def test_json_has_the_promised_names(capsys):
     assert_allclose(result["rebound_speed"], 0.7119501795778665, rtol=1e-14)
     assert_allclose(result["dissipation"], 0.6, rtol=1e-15)
     assert_allclose(result["energy_lost_fraction"], 1 - result["restitution"] ** 2, rtol=1e-14)
-    assert result["alpha"] == 0.4 or abs(result["alpha"] - 0.4) < 1e-16
+    assert_allclose(result["alpha"], 0.4, rtol=1e-15)
 
 
 def test_wanted_restitution_gives_alpha_and_back(capsys):

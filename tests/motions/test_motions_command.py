@@ -114,7 +114,7 @@ def test_spatial_files_work_too(capsys, tmp_path):
         (BLOCK | {"inertia": None}, "give one of `inertia` and `radius_of_gyration`"),
         (BLOCK | {"radius_of_gyration": 1.0}, "give one of `inertia` and `radius_of_gyration`"),
         ({k: v for k, v in BLOCK.items() if k != "mass"}, "`mass` is required but absent"),
-        (BLOCK | {"weight": 3}, "no field `weight`; known here: title, note, mass,"),
+        (BLOCK | {"weight": 3}, "no field `weight` (known here: title, note, mass,"),
         (BLOCK | {"dimension": 4}, "`dimension` must be 2 (the default) or 3"),
         (BLOCK | {"force": [1, 2, 3]}, "`force` must be a list of 2 numbers, got [1, 2, 3]"),
         (BLOCK | {"force": [float("nan"), 0]}, "`force.0` must be a finite number, got nan"),

@@ -12,16 +12,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, ArrayLike, Bool, Float, Int, Real
 
-try:
-    from jax._src.core import trace_state_clean
-except ImportError:  # it is not public
-
-    def trace_state_clean() -> bool:
-        """Whether nothing at all is being traced; here not known."""
-        return False
-
-
-from stiction._base.compile import announce_compilations
+from stiction._base.compile import announce_compilations, trace_state_clean
 from stiction._base.program_cache import keep_programs
 
 # Contact is decided by signs of small differences; single precision is for those who ask for it

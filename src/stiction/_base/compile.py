@@ -9,6 +9,14 @@ import jax
 
 from stiction._base.waiting import ANNOUNCER
 
+try:
+    from jax._src.core import trace_state_clean
+except ImportError:  # it is not public
+
+    def trace_state_clean() -> bool:
+        """Whether nothing at all is being traced; here not known."""
+        return False
+
 
 @functools.cache
 def quick_options() -> dict[str, Any]:
@@ -33,15 +41,19 @@ def jit_with(f: Callable, options: dict[str, Any] | None) -> Callable:
 
 
 def quick_jit(f: Callable) -> Callable:
-    """`eqx.filter_jit` with `quick_options`, which are looked up at the first call."""
+    """`eqx.filter_jit` with `quick_options`, which are looked up at the first call.
+
+    Only the outermost program can have options: inside of another one it is `eqx.filter_jit`.
+    """
+    within = eqx.filter_jit(f)
 
     @functools.cache
-    def compiled() -> Callable:
+    def outermost() -> Callable:
         return jit_with(f, quick_options())
 
     @functools.wraps(f)
-    def call(*args: Any) -> Any:
-        return compiled()(*args)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (outermost() if trace_state_clean() else within)(*args, **kwargs)
 
     return call
 

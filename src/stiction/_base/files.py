@@ -115,7 +115,7 @@ def _no_field(path: str, models: list[type[BaseModel]], others: list[type[BaseMo
             f"no field `{path}` where {field} is '{here[0]}';"
             f" it belongs to {field} {', '.join(map(repr, there))}"
         )
-    return f"no field `{path}`{nearest(name, known)}; known here: {', '.join(known)}"
+    return f"no field `{path}`{nearest(name, known)} (known here: {', '.join(known)})"
 
 
 def _resolve(

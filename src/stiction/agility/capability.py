@@ -26,6 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import TINY, Array, Bool, Float, Int, Scalar
+from stiction._base.compile import quick_jit
 from stiction._base.linear import inverse
 from stiction.agility.stance import Maps, Reduced, Stance, stance_maps
 from stiction.complementarity import Maximum, maximize_over_cones
@@ -74,6 +75,13 @@ def capability(
             work so that the sum of squares of their efforts, each over its range, is least.
     """
     v = jnp.zeros(stance.mechanism.nv, q.dtype) if v is None else v
+    return _capability(stance, q, v, direction, contact_limits)
+
+
+@quick_jit
+def _capability(
+    stance: Stance, q: Array, v: Array, direction: Array, contact_limits: bool
+) -> Capability:
     maps = stance_maps(stance, q, v)
     d = direction[stance.rows]
     if not contact_limits:

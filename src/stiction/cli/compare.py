@@ -4,7 +4,16 @@ from pathlib import Path
 
 from stiction._base.errors import InputError
 from stiction.cli.command import Answer, Output, command
-from stiction.cli.options import SET, Texts, argument, complete_scene, option, read_or_run
+from stiction.cli.options import (
+    BASE,
+    SET,
+    Text,
+    Texts,
+    argument,
+    complete_scene,
+    option,
+    read_or_run,
+)
 from stiction.cli.terminal import show_table
 from stiction.report import progress
 
@@ -18,7 +27,11 @@ VARY = option(None, "FIELD=V1,V2,…", "Run the one scene with each of these val
 
 @command("Simulate", writes="always")
 def compare(
-    output: Output, runs: list[str] = RUNS, set_: Texts = SET, vary: str | None = VARY
+    output: Output,
+    runs: list[str] = RUNS,
+    set_: Texts = SET,
+    vary: Text = VARY,
+    base: Text = BASE,
 ) -> Answer:
     """Lay two or more runs beside each other: motions overlaid, and where they differ.
 
@@ -27,7 +40,7 @@ def compare(
       stiction compare box --vary contact.law=hybrid,stepping,compliant
       stiction compare bouncing-ball --vary contact.restitution=0.5,0.6,0.7 --out out/bounces
     """
-    wanted = _sources(runs, set_ or [], vary)
+    wanted = _sources(runs, set_ or [], vary, base)
     output.open("compare", always=True)
     done = {name: read_or_run(*how) for name, how in progress(wanted.items(), "running", label=str)}
     from stiction.report.compare import comparison_rows, summarize_comparison, write_comparison
@@ -40,8 +53,10 @@ def compare(
     )
 
 
-def _sources(runs: list[str], settings: list[str], vary: str | None):
-    """What to run or to read under which name: a source and its settings."""
+def _sources(
+    runs: list[str], settings: list[str], vary: Text, base: Text
+) -> dict[str, tuple[str, Texts, Text]]:
+    """What to run or to read under which name: a source, its settings and its base."""
     if vary is None:
         if len(runs) < 2:
             raise InputError(
@@ -50,8 +65,9 @@ def _sources(runs: list[str], settings: list[str], vary: str | None):
         names = [Path(run).name for run in runs]
         if len(set(names)) < len(names):
             names = [f"{i + 1} {name}" for i, name in enumerate(names)]
-        kept = [Path(run).is_dir() for run in runs]  # which are compared as they are
-        how = [(run, [] if done else settings) for run, done in zip(runs, kept, strict=True)]
+        done = [Path(run).is_dir() for run in runs]  # these are compared as they are
+        asked = [(None, None) if d else (settings, base) for d in done]
+        how = [(run, *a) for run, a in zip(runs, asked, strict=True)]
         return dict(zip(names, how, strict=True))
     field, equals, values = vary.partition("=")
     if len(runs) != 1 or not equals or "," not in values:
@@ -60,5 +76,6 @@ def _sources(runs: list[str], settings: list[str], vary: str | None):
         )
     name = field.rpartition(".")[2]
     return {
-        f"{name}={value}": (runs[0], [*settings, f"{field}={value}"]) for value in values.split(",")
+        f"{name}={value}": (runs[0], [*settings, f"{field}={value}"], base)
+        for value in values.split(",")
     }

@@ -16,7 +16,10 @@ def posture(
     output: Output,
     options: StanceOptions,
     max_tilt: float = option(
-        0.5235987755982988, "A", "How far a free body may lean [rad]; by default 30 degrees."
+        0.5235987755982988,
+        "A",
+        "How far a free body may lean [rad]; by default 30 degrees.",
+        show_default=False,
     ),
     samples: int = option(10_000, "N", "Number of random postures to begin with."),
     starts: int = option(32, "N", "How many of the best of them are improved."),

@@ -11,7 +11,9 @@ from stiction.report import Report, progress
 @command("Documents", writes="always")
 def reproduce(
     output: Output,
-    document: str = argument(..., "marhefka, flickinger, erdmann, ma or rodic."),
+    document: str = argument(
+        ..., "marhefka, flickinger, erdmann, ma or rodic; or studies, beyond them."
+    ),
     only: Text = option(None, "ITEM", "One item, as the document calls it: 'Figure 3'."),
     chapter: Text = option(None, "N", "The items of one chapter, such as 3 or A."),
 ) -> Answer:

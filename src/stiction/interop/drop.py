@@ -8,11 +8,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Scalar
+from stiction._base.compile import quick_jit
 from stiction.interop.contact import CompliantContact
 from stiction.interop.stepping import LONGEST, PHASES
 from stiction.laws import HuntCrossley, impact
@@ -87,7 +87,7 @@ def restitution_under(contact: CompliantContact, gravity: float) -> float:
     return speed / contact.speed if math.isfinite(speed) else 0.0
 
 
-@eqx.filter_jit
+@quick_jit
 def _rebound_under(law: HuntCrossley, mass: Scalar, speed: Scalar, load: Scalar) -> Scalar:
     return impact.integrate_impact(
         law, mass=mass, speed=speed, load=load, throw=False

@@ -111,7 +111,7 @@ class PlanarContact(Fields):
             return None
         return ways_of_vertices(np.array(self.body_edges), np.array(self.obstacle_edges))
 
-    def kept(self, way: TipWay) -> "PlanarContact":
+    def in_way(self, way: TipWay) -> "PlanarContact":
         """The vertex on a vertex, kept in one way."""
         kind = "vertex-on-edge" if way.on_obstacle_edge else "edge-on-vertex"
         normal = (float(way.normal[0]), float(way.normal[1]))
@@ -209,9 +209,9 @@ class PlanarProblem(_Problem):
     def generic(self, choice: Sequence[tuple[TipWay, ...]]) -> "PlanarProblem":
         """The problem with each vertex on a vertex kept in given ways."""
         contacts = [
-            kept
+            one
             for c, ways in zip(self.contacts, choice, strict=True)
-            for kept in ([c.kept(way) for way in ways] if ways else [c])
+            for one in ([c.in_way(way) for way in ways] if ways else [c])
         ]
         return self.model_copy(update={"contacts": tuple(contacts)})
 

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array, Float
+from stiction._base.compile import quick_jit
 from stiction._base.errors import InputError
 from stiction.engines import Hybrid
 from stiction.engines.contact_dynamics import ContactDynamics, contact_dynamics
@@ -130,7 +130,7 @@ def _motions(
     return answer.with_separated(touching)
 
 
-@eqx.filter_jit
+@quick_jit
 def _dynamics(
     mechanism: Mechanism, contacts: Contacts, q: Array, v: Array, t: Array, u: Array
 ) -> ContactDynamics:

@@ -1,9 +1,8 @@
 """MuJoCo's model as the world: whatever MuJoCo can describe, with exact rigid contact.
 
-MuJoCo's own functions give the smooth motion and find what is near (`machine`, `shapes`); the event
-machine of `stiction.engines` adds events, modes, impacts and energy. Limits and dry friction are
-pairs of it (`joints`), equality constraints bonds (`equality`), and a `Driver` carries one world on
-its way. `step` takes the place of `mj_step`. Nothing is compiled for another model, and nothing
+MuJoCo's own functions give the smooth motion and find what is near; the event machine of
+`stiction.engines.worlds` adds events, modes, impacts and energy. A `Driver` carries one world on
+its way, and `step` takes the place of `mj_step`. Nothing is compiled for another model, and nothing
 here needs JAX.
 """
 

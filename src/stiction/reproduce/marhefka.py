@@ -8,11 +8,11 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from stiction._base.compile import quick_jit
 from stiction.laws import HuntCrossley, LinearSpringDamper, impact
 from stiction.report.figures import new_figure
 from stiction.reproduce.registry import Check, Document, Reproduction, stated
@@ -50,14 +50,14 @@ class Impacts(NamedTuple):
         return np.asarray(lost)
 
 
-@eqx.filter_jit
+@quick_jit
 @jax.vmap
 def _integrate(mass, stiffness, alpha, speed) -> impact.Rebound:
     law = HuntCrossley.from_alpha(stiffness=stiffness, alpha=alpha)
     return impact.integrate_impact(law, mass=mass, speed=speed)
 
 
-_course = eqx.filter_jit(impact.impact_course)
+_course = quick_jit(impact.impact_course)
 
 
 def loop(*, speed: float, dissipation: float, mass: float, stiffness: float):

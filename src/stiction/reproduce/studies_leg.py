@@ -8,11 +8,11 @@ jump (6.12), in contact until the springs pull the foot off; of the optimum: 0.1
 import itertools
 from typing import NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from stiction._base.compile import quick_jit
 from stiction.agility import JumpControl, jump_control, jump_outcome, make_stance, place
 from stiction.agility.stance import stance_maps
 from stiction.report.figures import COLORS, new_figure
@@ -100,7 +100,7 @@ def first_force(hip: tuple[float, float], bend: float, *, ahead: bool = True) ->
     return float(_first_force(jump_control(stance, q, DIRECTION), q))
 
 
-@eqx.filter_jit
+@quick_jit
 def _first_force(control: JumpControl, q):
     still = jnp.zeros(control.stance.mechanism.nv)
     maps = stance_maps(control.stance, q, still).without_forces()

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array
+from stiction._base.compile import quick_jit
 from stiction._base.errors import InputError
 from stiction.engines import Hybrid, Trajectory
 from stiction.engines.contact_dynamics import contact_dynamics, impact_problem, kinetic
@@ -290,7 +290,7 @@ def _state_before(scene: Scene) -> tuple[float, Array, Array]:
     return hits[0].time, trajectory.log.q[first], trajectory.log.v_before[first]
 
 
-@eqx.filter_jit
+@quick_jit
 def _problem(mechanism: Mechanism, contacts: Contacts, law: Hybrid, q: Array, v: Array, t: Array):
     """The impact problem of a state, the gaps, and the velocity of what is touched."""
     law, _ = law.spread(contacts, (), q.dtype)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array
+from stiction._base.compile import quick_jit
 from stiction._base.errors import InputError
 from stiction.mechanism import Mechanism, world_poses
 from stiction.motions import Motions
@@ -62,6 +62,6 @@ def motions_at(scene: Scene, time: float) -> SceneState:
     return SceneState(title, time, scene.mechanism, contacts.planes, q, v, *told)
 
 
-@eqx.filter_jit
+@quick_jit
 def _places(mechanism: Mechanism, contacts: Contacts, q: Array, t: Array) -> Places:
     return contact_places(contacts, world_poses(mechanism, q), t)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 MOVING = "moving"
 FREE = "at rest in the air"
-UNKNOWN = "failed or not done"
 
 
 def basins(dataset: "xr.Dataset") -> tuple["xr.DataArray", list[dict[str, Any]]]:

@@ -130,7 +130,7 @@ def find_contacts(
             builder.add(name)
     if pairs:
         builder.add_pairs()
-    return builder.build() if required or any(builder.found.values()) else None
+    return builder.contacts() if required or any(builder.found.values()) else None
 
 
 def touching_table(
@@ -269,7 +269,7 @@ class _Builder:
             row = (centers, radii, bodies)
             self.found[BallBall].append((f"{s.names[a]}-{s.names[b]}", touch, row))
 
-    def build(self) -> Contacts:
+    def contacts(self) -> Contacts:
         """All contacts, in the order of their groups."""
         found = [entry for group in self.found.values() for entry in group]
         if not found:

@@ -32,6 +32,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array, Float, Scalar, ScalarLike
+from stiction._base.compile import quick_jit
 from stiction._base.errors import unknown
 from stiction._base.linear import solve_redundant
 from stiction.mechanism import (
@@ -128,7 +129,7 @@ class FunctionalContact(eqx.Module):
             p_b, R_b = p_b + R_b @ moved.position, R_b @ moved.rotation
         return jnp.concatenate([R_b.T @ (p - p_b), roll_pitch_yaw(R_b.T @ R)])
 
-    @eqx.filter_jit
+    @quick_jit
     def at(
         self,
         mechanism: Mechanism,
@@ -150,7 +151,7 @@ class FunctionalContact(eqx.Module):
         return FunctionalCoordinates(self.value(mechanism, q, time), g_dot, J, bias)
 
 
-@eqx.filter_jit
+@quick_jit
 def held_contact(
     mechanism: Mechanism,
     q: Float[Array, "nq"],
@@ -179,7 +180,7 @@ def held_contact(
     return HeldContact(free + solve_mass_matrix(M, J.T @ F), jnp.zeros(6, F.dtype).at[rows].set(F))
 
 
-@eqx.filter_jit
+@quick_jit
 def held_impact(
     mechanism: Mechanism,
     q: Float[Array, "nq"],

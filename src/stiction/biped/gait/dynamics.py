@@ -25,11 +25,11 @@ masses and loads to agree. For exact data it is zero.
 
 from dataclasses import dataclass
 
-import equinox as eqx
 import jax
 import numpy as np
 
 from stiction._base.arrays import Array, Float
+from stiction._base.compile import quick_jit
 from stiction.biped.grf.momentum import center_of_mass, second_moment
 from stiction.biped.subject.subject import BodyMotion, Subject, SubjectBodies, carried, padded
 from stiction.mechanism import Pose
@@ -147,7 +147,7 @@ def _moving(subject: Subject, q: np.ndarray, body: int) -> np.ndarray:
     return np.asarray(_pulled_back(subject.bodies.poses, *frames))[0] != 0
 
 
-@eqx.filter_jit
+@quick_jit
 def _pulled_back(
     poses, q: Float[Array, "n nq"], P: Float[Array, "n b 3"], Q: Float[Array, "n b 3 3"]
 ) -> Float[Array, "n nq"]:

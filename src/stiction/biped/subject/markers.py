@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array, Float, Int
+from stiction._base.compile import quick_jit
 from stiction._base.errors import InputError, unknown
 from stiction._base.spatial import rotate
 from stiction.biped.axes import axes_matrix, axes_that_turn
@@ -238,7 +238,7 @@ def pose_bounds(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
     return np.where(still, q, low), np.where(still, q, high)
 
 
-@eqx.filter_jit
+@quick_jit
 def _fit(
     bodies: SubjectBodies,
     carriers: tuple[int, ...],

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Array, Float
+from stiction._base.compile import quick_jit
 from stiction._base.errors import InputError
 from stiction._base.spatial import rotate
 from stiction.biped.opensim.skeleton import Skeleton
@@ -217,7 +218,7 @@ def _not_of_base(poses: Skeleton, size):
     return jnp.where(ground, 1.0, size)
 
 
-@eqx.filter_jit
+@quick_jit
 def _fit(poses, carriers, member, local, seen, weight, q0, bounds):
     """Poses of the frames and logarithms of the factors."""
     index, group = np.array(carriers), np.array(member)

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from stiction._base.arrays import Array, Float, Int
+from stiction._base.compile import quick_jit
 from stiction._base.errors import InputError, unknown
 from stiction.mechanism import BALL, FREE, HINGE, Mechanism, Pose, world_poses
 
@@ -165,7 +166,7 @@ def padded(frames: np.ndarray) -> np.ndarray:
     return np.pad(frames, more, mode="edge")
 
 
-@eqx.filter_jit
+@quick_jit
 def _motion_of_frames(
     poses: Callable[[Array], Pose],
     q: Float[Array, "n nq"],

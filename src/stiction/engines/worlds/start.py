@@ -21,14 +21,6 @@ OPEN = 1e-6  # a loop or limit that misses by more is told [m or rad]
 _NEAR = 0.005  # what is nearer than twice this is looked at [m]
 _C = mujoco.mjtConstraint
 _LIMITS = (int(_C.mjCNSTR_LIMIT_JOINT), int(_C.mjCNSTR_LIMIT_TENDON))
-_CONTACTS = tuple(
-    int(x)
-    for x in (
-        _C.mjCNSTR_CONTACT_FRICTIONLESS,
-        _C.mjCNSTR_CONTACT_PYRAMIDAL,
-        _C.mjCNSTR_CONTACT_ELLIPTIC,
-    )
-)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from scipy.interpolate import BSpline
 from scipy.spatial.transform import Rotation
 
 from stiction._base.arrays import Array, Float
+from stiction._base.compile import quick_jit
 from stiction._base.errors import InputError
 from stiction.identify.contact.along import contacts_along, wrenches_along
 from stiction.identify.contact.from_setup import contact_model
@@ -126,7 +127,7 @@ def _information(plan: _Plan, amplitudes: Float[Array, "m 3"]) -> Float[Array, "
     return I_pp - I_cp.T @ jax.scipy.linalg.solve(I_cc, I_cp, assume_a="pos")
 
 
-@eqx.filter_jit
+@quick_jit
 def _objective(amplitudes, plan: _Plan):
     """Minus the logarithm of the determinant, in units of the guess."""
     scale = jnp.abs(plan.theta)
@@ -134,7 +135,7 @@ def _objective(amplitudes, plan: _Plan):
     return -jnp.linalg.slogdet(information)[1]
 
 
-@eqx.filter_jit
+@quick_jit
 def _margins(amplitudes, plan: _Plan, limits):
     """What must not become negative, each in units of its limit."""
     max_depth, max_travel, max_speed, max_acceleration, max_force = limits
@@ -163,8 +164,8 @@ def _margins(amplitudes, plan: _Plan, limits):
     return jnp.concatenate([p.reshape(-1) for p in parts])
 
 
-_slope = eqx.filter_jit(eqx.filter_grad(_objective))
-_slopes = eqx.filter_jit(jax.jacfwd(_margins))
+_slope = quick_jit(eqx.filter_grad(_objective))
+_slopes = quick_jit(jax.jacfwd(_margins))
 
 
 def design_test(setup: ContactSetup, folder: Path = Path()) -> DesignedTest:

@@ -8,24 +8,25 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from stiction._base.compile import quick_jit
+
 STEP = 64  # samples
 
 
 def sample_jit(common: int) -> Callable[[Callable], Callable]:
-    """`eqx.filter_jit` for a function whose arguments after the first `common` are samples.
+    """`quick_jit` for a function whose arguments after the first `common` are samples.
 
     Their leading axis is that of the samples, and so is that of all results, each of which must
     depend on its own sample or on earlier ones alone.
     """
 
     def of(f: Callable) -> Callable:
-        compiled = eqx.filter_jit(f)
+        compiled = quick_jit(f)
 
         @functools.wraps(f)
         def call(*args: Any) -> Any:

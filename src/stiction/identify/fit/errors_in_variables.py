@@ -26,6 +26,7 @@ import jax
 import jax.numpy as jnp
 
 from stiction._base.arrays import Array, Bool, Float, Int
+from stiction._base.compile import quick_jit
 from stiction.identify.contact.inertia import CarriedInertia, inertial_wrench
 from stiction.identify.contact.model import ContactModel, wrench
 from stiction.identify.fit import robust
@@ -228,7 +229,7 @@ def _path_step(kept, tail, delta):
     return jnp.concatenate([firsts, last.reshape(-1, 6)])
 
 
-@eqx.filter_jit
+@quick_jit
 def smooth(track: Track) -> Float[Array, "tests k 6"]:
     """The path of each test from its motion sensor alone: where the fit starts."""
     nothing = jnp.zeros(0)
@@ -256,7 +257,7 @@ def _linearize(problem: JointProblem, track: Track, coefficients, theta, scale, 
     return path, delta * scale, R[:p, :p] / scale[None, :], jnp.sum(cost, axis=0)
 
 
-@eqx.filter_jit
+@quick_jit
 def information(
     problem: JointProblem,
     track: Track,
@@ -272,7 +273,7 @@ def information(
     return R[:p, :p] / scale[None, :], R[:p, p]
 
 
-@eqx.filter_jit
+@quick_jit
 def fit(
     problem: JointProblem,
     track: Track,

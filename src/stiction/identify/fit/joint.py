@@ -212,7 +212,7 @@ class HeldFit:
         held, nothing = jnp.zeros(p, dtype=bool), jnp.zeros(p)
         return fit(at, self.track, self.start, jnp.asarray(theta), held, jnp.ones(p), nothing)
 
-    def paths(self, found: JointFit) -> list[SmoothPath]:
+    def smooth_paths(self, found: JointFit) -> list[SmoothPath]:
         """The paths of a fit."""
         return [SmoothPath(one_of(self.track, i), c) for i, c in enumerate(found.coefficients)]
 

@@ -20,7 +20,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -28,6 +27,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from stiction._base.arrays import Float
+from stiction._base.compile import quick_jit
 from stiction._base.errors import InputError
 from stiction.identify.contact.from_setup import contact_model
 from stiction.identify.contact.model import carrying, columns, find_contacts
@@ -56,7 +56,7 @@ _LEAST_TRACE = 0.0  # of a turn that coordinates about a middle orientation serv
 _SI = {"k": "stiffness", "c": "damping", "alpha": "dissipation", "mu": "friction"}
 
 
-@eqx.filter_jit
+@quick_jit
 def _rows(model, theta, known, center, motions, step, quiet, reach, wrench, noise):
     """Columns by every second pose and by those between, weighted; and which rows are sure.
 
@@ -114,16 +114,16 @@ class _Blocks:
     def append(self, M: np.ndarray, y: np.ndarray, end: float) -> None:
         """Add a block that ends at a time; the oldest goes if there are too many."""
         if self._last == len(self._M):
-            self.keep(_MEMORY - 1)
+            self.forget_all_but(_MEMORY - 1)
             for store in (self._M, self._y, self._end):
                 store[: len(self)] = store[self._first : self._last]
             self._first, self._last = 0, len(self)
         self._M[self._last], self._y[self._last], self._end[self._last] = M, y, end
         self._last += 1
-        self.keep(_MEMORY)
+        self.forget_all_but(_MEMORY)
 
-    def keep(self, newest: int) -> None:
-        """Forget all but the newest blocks."""
+    def forget_all_but(self, newest: int) -> None:
+        """Forget all but so many of the newest blocks."""
         self._first = max(self._first, self._last - newest)
 
     def part(self, which: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -331,7 +331,7 @@ class OnlineIdentifier:
         when = float(self._blocks.part(_ALL)[2][-_RECENT - 1])
         what = f"{_SI.get(letter, letter)} of '{surface}' changed at about {when:.3g} s"
         self.changes.append((when, what))
-        self._blocks.keep(_RECENT)
+        self._blocks.forget_all_but(_RECENT)
 
     @property
     def determined(self) -> bool:

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from stiction._base.arrays import Float
+from stiction._base.compile import quick_jit
 from stiction.identify.contact.along import contacts_along
 from stiction.identify.contact.mapped import sample_jit
 from stiction.identify.contact.model import ContactModel, carrying, columns, find_contacts
@@ -140,7 +141,7 @@ def _either_way(model, theta, plate, point, motion):
     return jax.vmap(one)(motion)
 
 
-@eqx.filter_jit
+@quick_jit
 def _depth(model: ContactModel, motion, both, plate, point):
     """Depth of one candidate at one sample, and its derivative by parameters and nuisances."""
 

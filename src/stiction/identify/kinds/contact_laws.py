@@ -128,7 +128,7 @@ def _loss(
         path = held(found.theta, found.nuisances)
         unused = HeldFit(problem, [replace(s, use=0.0 * part)], kept, spacing)
         bent = float(path.pose_cost - unused(found.theta, found.nuisances).pose_cost)
-        s = replace(s, path=held.paths(path)[0])
+        s = replace(s, path=held.smooth_paths(path)[0])
     (trace,) = traces_of(problem, replace(found, tests=(s,), bristles=kept))
     each = np.sum((trace.residual[part] / noise.wrench) ** 2, axis=1) + bent / part.sum()
     each = np.minimum(each, _ENOUGH)

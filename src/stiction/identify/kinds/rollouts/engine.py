@@ -34,7 +34,7 @@ class RolloutEngine(eqx.Module):
 
     Its numbers θ are the wanted ones of the law and then, where `up` says how coordinates change
     when all is lifted, by how much everything is recorded too low (none if left out).
-    Velocities `unseen` were not observed: each rollout has its own at the start, and what was
+    Velocities `unobserved` were not observed: each rollout has its own at the start, and what was
     measured of those turns is not compared.
     """
 
@@ -46,9 +46,9 @@ class RolloutEngine(eqx.Module):
     max_events: int = eqx.field(static=True)
     wanted: tuple[str, ...] = eqx.field(static=True)
     up: Float[Array, " nq"] | None = None
-    unseen: tuple[int, ...] = eqx.field(static=True, default=())
+    unobserved: tuple[int, ...] = eqx.field(static=True, default=())
 
-    def paths(
+    def simulate(
         self,
         theta: Float[np.ndarray, " p"],
         lanes: Lanes,
@@ -60,7 +60,7 @@ class RolloutEngine(eqx.Module):
         lift = theta[wanted] * np.asarray(self.up) if lifted else 0.0
         v = np.array(lanes.v)
         if own is not None:
-            v[:, self.unseen] += own
+            v[:, self.unobserved] += own
         run = simulate(
             self.mechanism,
             np.asarray(lanes.q) + lift,
@@ -83,7 +83,7 @@ class RolloutEngine(eqx.Module):
         own: Float[np.ndarray, "n u"] | None = None,
     ) -> Float[np.ndarray, "n rows nv"]:
         """From what was measured; not numbers where a rollout did not get to."""
-        path = self.paths(theta, lanes, own)
+        path = self.simulate(theta, lanes, own)
         return distances_from(self.mechanism, lanes.measured, lanes.roots, path)
 
 
@@ -92,10 +92,10 @@ def make_lanes(
     mechanism: Mechanism,
     q: Float[np.ndarray, "n nq"],
     v: Float[np.ndarray, "n nv"],
-    unseen: tuple[int, ...] = (),
+    unobserved: tuple[int, ...] = (),
 ) -> Lanes:
     """Rollouts and their starts, ready to be compared."""
     measured = jnp.asarray(rollouts.q)
     roots = distance_roots(mechanism, measured)
-    roots = roots.at[..., np.array(unseen, dtype=int)].set(0.0)  # these turns count for nothing
+    roots = roots.at[..., np.array(unobserved, dtype=int)].set(0.0)  # these turns count for nothing
     return Lanes(jnp.asarray(q), jnp.asarray(v), measured, roots)

@@ -143,7 +143,7 @@ def _replay(found, setup, engine: str, surface, folder) -> Replay:
     else:
         by = f"stiction, with {engine}'s law"
         compliant = _with_law(problem.engine, surface.law)
-        simulated = compliant.paths(np.zeros(0), problem.lanes.part(which, rows))
+        simulated = compliant.simulate(np.zeros(0), problem.lanes.part(which, rows))
     compared = rollouts.seen & np.isfinite(simulated).all(axis=-1)
     errors = rollout_errors(mechanism, simulated, rollouts.q, compared).summary()
     known = found.notes[f"errors_{judged}"]

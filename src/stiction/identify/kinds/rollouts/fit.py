@@ -116,7 +116,7 @@ def fit(
     possible = np.concatenate([high - low, 2 * prior[wanted:]])
     rounds = 0
 
-    own = np.zeros((len(compared), len(engine.unseen)))
+    own = np.zeros((len(compared), len(engine.unobserved)))
 
     def at(
         theta: np.ndarray,
@@ -128,7 +128,7 @@ def fit(
         nonlocal rounds
         rounds += 1
         spins = None
-        if engine.unseen:
+        if engine.unobserved:
             spins = (own if rows is compared else np.zeros((len(rows), own.shape[1]))) + more
         return np.where(rows[..., None], engine.distances(theta, some, spins), np.nan)
 
@@ -140,13 +140,13 @@ def fit(
     search = _Search(at, engine, lanes, compared, since_touch, spin)
     theta = search.best_of_many(theta)
     for attempt in range(_ATTEMPTS):
-        if engine.unseen:
+        if engine.unobserved:
             _, own = search.best_spins(theta, lanes, compared)
         wide, settled, turning = _FIRST * possible, False, _FIRST * spin
         minima, rough = [], np.zeros(len(theta))
         for stage in range(_STAGES):
             told(f"rolling out, region {stage + 1}", theta)
-            region = _region(at, theta, wide, lower, upper, len(engine.unseen) * [turning])
+            region = _region(at, theta, wide, lower, upper, len(engine.unobserved) * [turning])
             step, cov, condition, spins = _step(
                 region, theta - start, prior, since_touch, loss, own, spin
             )
@@ -172,7 +172,7 @@ def fit(
             next_wide = np.maximum(next_wide, _WIDE * np.where(known, std, 0.0))
             wide = np.where(np.abs(step) > 0.7 * wide, wide, np.minimum(next_wide, wide))
         # Spins of their own can make up for a wrong number: is there a better one far away?
-        other = search.elsewhere(theta) if engine.unseen and attempt + 1 < _ATTEMPTS else None
+        other = search.elsewhere(theta) if engine.unobserved and attempt + 1 < _ATTEMPTS else None
         if other is None:
             break
         theta = other
@@ -180,7 +180,7 @@ def fit(
     told("trying what is far away", theta)
 
     def sizes(theta: np.ndarray) -> np.ndarray:
-        if engine.unseen:
+        if engine.unobserved:
             return search.best_spins(theta, lanes, compared)[0]
         return np.linalg.norm(at(theta), axis=-1)
 
@@ -232,14 +232,14 @@ class _Search:
         self.at, self.engine = at, engine
         self.lanes, self.rows = lanes.part(some, compared.shape[1]), compared[some]
         self.since_touch = since_touch[some]
-        count = len(engine.unseen)
+        count = len(engine.unobserved)
         spread = qmc.Halton(max(count, 1), scramble=False).random(_SPINS * count + 1)[1:, :count]
         self.tried = np.concatenate([np.zeros((1, count)), spin * norm.ppf(spread)])
 
     def best_spins(self, theta, some: Lanes, rows) -> tuple[np.ndarray, np.ndarray]:
         """|r| with the spin that suits each rollout best, nearer and nearer; and these spins."""
         spins, reach = np.zeros((len(rows), self.tried.shape[1])), 1.0
-        for _ in range(_NEARER if self.engine.unseen else 1):
+        for _ in range(_NEARER if self.engine.unobserved else 1):
             many = [spins + reach * s for s in self.tried]
             size = np.stack([np.linalg.norm(self.at(theta, some, rows, s), axis=-1) for s in many])
             size = np.where(rows & np.isnan(size), 1e3, size)  # ended early

@@ -22,7 +22,7 @@ from stiction.identify.kinds.rollouts.flight import (
     scaled,
 )
 from stiction.identify.kinds.rollouts.parameters import PARAMETERS, law_values, reach
-from stiction.identify.kinds.rollouts.record import Rollouts, lengths_of, record, unseen_turns
+from stiction.identify.kinds.rollouts.record import Rollouts, lengths_of, record, unobserved_turns
 from stiction.identify.kinds.rollouts.rest import Rest, at_rest, levelled, upwards
 from stiction.identify.kinds.rollouts.setup import RolloutSetup
 from stiction.identify.result import Identification, Parameter, parameters, quantile
@@ -105,7 +105,7 @@ def validate(
     theta = np.array([p.value for p in found.parameters.values()])
     problem = prepare(tables, setup.model_copy(update={"kept_aside": 0.0}), folder)
     lift = [] if problem.engine.up is None else [0.0]
-    simulated = problem.engine.paths(np.append(theta, lift), problem.lanes)
+    simulated = problem.engine.simulate(np.append(theta, lift), problem.lanes)
     compared = problem.rollouts.seen & np.isfinite(simulated).all(axis=-1)
     mechanism = problem.engine.mechanism
     return rollout_errors(mechanism, simulated, problem.rollouts.q, compared).summary()
@@ -150,7 +150,7 @@ def prepare(
         max_events=setup.contact.max_events,
         wanted=tuple(setup.wanted),
         up=None if up is None or not setup.level else jnp.asarray(up),
-        unseen=tuple(unseen_turns(setup, mechanism).tolist()),
+        unobserved=tuple(unobserved_turns(setup, mechanism).tolist()),
     )
     _check_unseen(engine, rollouts)
     since_touch = np.arange(rollouts.q.shape[1]) - start.touch[:, None]
@@ -160,7 +160,7 @@ def prepare(
         engine=engine,
         rollouts=rollouts,
         start=start,
-        lanes=make_lanes(rollouts, mechanism, start.q, start.v, engine.unseen),
+        lanes=make_lanes(rollouts, mechanism, start.q, start.v, engine.unobserved),
         since_touch=since_touch,
         fitted=rollouts.seen & (since_touch >= 0) & (since_touch <= horizon),
         aside=np.isin(np.arange(len(order)), order[: round(setup.kept_aside * len(order))]),
@@ -173,10 +173,10 @@ def prepare(
 
 def _check_unseen(engine: RolloutEngine, rollouts: Rollouts) -> None:
     """Refuse orientations left open where what touches depends on them."""
-    if not engine.unseen:
+    if not engine.unobserved:
         return
-    turn = np.zeros((len(engine.unseen), engine.mechanism.nv))
-    turn[np.arange(len(turn)), list(engine.unseen)] = 0.7
+    turn = np.zeros((len(engine.unobserved), engine.mechanism.nv))
+    turn[np.arange(len(turn)), list(engine.unobserved)] = 0.7
     first = jnp.asarray(rollouts.q[0, 0])
     moved = [add_velocity(engine.mechanism, first, jnp.asarray(t)) for t in turn]
     gaps = least_gaps(
@@ -258,7 +258,7 @@ def _identification(
     # Spins that were not seen are known of the rollouts that were fitted alone.
     own = np.zeros((len(aside), found.own.shape[1]))
     own[~aside] = found.own
-    simulated = problem.engine.paths(found.values, problem.lanes, own if own.shape[1] else None)
+    simulated = problem.engine.simulate(found.values, problem.lanes, own if own.shape[1] else None)
     compared = rollouts.seen & np.isfinite(simulated).all(axis=-1)
     errors = rollout_errors(mechanism, simulated, rollouts.q, compared)
     rms = float(np.sqrt(np.nanmean(found.size**2)))

@@ -100,7 +100,7 @@ def angles_of(mechanism: Mechanism) -> Bool[np.ndarray, " nq"]:
     return angles
 
 
-def unseen_turns(setup: RolloutSetup, mechanism: Mechanism) -> Int[np.ndarray, " u"]:
+def unobserved_turns(setup: RolloutSetup, mechanism: Mechanism) -> Int[np.ndarray, " u"]:
     """Velocities of the turns that were not seen: neither columns, nor markers, nor a gyro."""
     if setup.markers or setup.gyro or len(setup.coordinates) != mechanism.nq:
         return np.zeros(0, dtype=int)
