@@ -18,6 +18,7 @@ from .contacts import (
     velocity_at,
     world_point,
 )
+from .curved import keep_normal
 from .ground import shift_of, speed_of
 from .layout import (
     BOOKS,
@@ -108,6 +109,11 @@ def look_around(m: Machines, s: World, t: real):
     margin = wp.clamp(travel, _LEAST_MARGIN, _MOST_MARGIN)
     for i in range(m[0].pairs.count):
         put_int(s, m[0].c.mark + i, 0)
+        if m[0].pairs.kind[i] == CURVED and get_int(s, m[0].c.mode + i) == OPEN:
+            if valid(m, s, i, t, place_contact(m, s, i, t)) < ZERO:  # its normal is sought anew
+                m[0].pairs.kind[i] = NOTHING
+                put(s, m[0].c.gap + i, INFINITY)
+    keep_normals(m, s)
     # Where more is near than there is room for, one looks less far, and again sooner.
     for _ in range(_NARROWER):
         if find_pairs(m, s, t, margin):
@@ -116,6 +122,14 @@ def look_around(m: Machines, s: World, t: real):
         forget_new(m, s)
     put(s, m[0].z.margin, margin)
     return renew(m, s, t)
+
+
+@wp.func
+def keep_normals(m: Machines, s: World):
+    """Remember the normals of curved pairs at the state that was evaluated."""
+    for i in range(m[0].shapes.first_pair, m[0].pairs.count):
+        if m[0].pairs.kind[i] == CURVED:
+            keep_normal(m, s, i)
 
 
 @wp.func
