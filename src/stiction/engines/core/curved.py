@@ -12,8 +12,8 @@ $r = d - B_1 n / |n|_{B_1} - B_2 n / |n|_{B_2}$, between the nearest points, is 
 Newton's method on the sphere finds it, always uphill, from where it was when a step was last kept:
 what is found must depend on the state alone, not on steps that were tried in between. Where the
 shapes are apart there is one maximum: g, stretched along its rays, is concave, hence below
-$g(n_1) \, n \cdot n_1$ of a second one at $n_1$. Where they overlap, as at the end of a step that goes too
-far, there are others, and going uphill keeps to the side that one came from.
+$g(n_1) \, n \cdot n_1$ of a second one at $n_1$. Where they overlap, as at the end of a step that
+goes too far, there are others, and going uphill keeps to the side that one came from.
 """
 
 import warp as wp
@@ -183,9 +183,7 @@ def find_normal(m: Machines, s: World, i: int, c: Curved):
             turn = turn * (HALF / size)
         after = wp.normalize(n + turn)
         halvings = int(0)
-        while (
-            size > _SURE and halvings < _HALVINGS and wp.dot(after, between(c, after)) <= gap
-        ):
+        while size > _SURE and halvings < _HALVINGS and wp.dot(after, between(c, after)) <= gap:
             turn = HALF * turn
             after = wp.normalize(n + turn)
             halvings += 1
