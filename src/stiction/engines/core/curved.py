@@ -26,6 +26,7 @@ _NEWTON = wp.constant(40)
 _ASIDE = tolerance(1e-7, 1e-4)  # by which r may be aside of a normal that was found [m]
 _FOUND = tolerance(1e-9, 1e-4)  # turn of the normal that was the last: the next is its square
 _SURE = tolerance(1e-6, 1e-3)  # a smaller one needs no proof that it goes up
+_LEAST_WAY = wp.constant(real(1e-3))
 _HALVINGS = wp.constant(30)
 
 
@@ -167,6 +168,17 @@ def curved_gap(c: Curved, n: vec3):
 
 
 @wp.func
+def way(turn: quat, axes: vec3, n: vec3):
+    """The most by which a normal may turn at once: about the axis of a disc g has a ridge that is
+    sharp like a cone, and what is on its one side tells nothing of the other.
+    """
+    if axes[2] > ZERO or axes[0] <= ZERO:
+        return HALF
+    k = wp.quat_rotate(turn, vec3(ZERO, ZERO, ONE))
+    return wp.max(HALF * wp.length(wp.cross(k, n)), _LEAST_WAY)
+
+
+@wp.func
 def find_normal(m: Machines, s: World, i: int, c: Curved):
     """The normal of pair i, from where it was when a step was last kept."""
     second = get_quat(s, m[0].at.rotation + 4 * m[0].pairs.second[i])
@@ -179,8 +191,10 @@ def find_normal(m: Machines, s: World, i: int, c: Curved):
         size = wp.length(turn)
         if not (size < INFINITY):  # nothing is to be found
             return n
-        if size > HALF:  # far from it
-            turn = turn * (HALF / size)
+        most = wp.min(way(c.turn, c.axes, n), way(c.other_turn, c.other_axes, n))
+        if size > most:  # far from it
+            turn = turn * (most / size)
+            size = most
         after = wp.normalize(n + turn)
         halvings = int(0)
         while size > _SURE and halvings < _HALVINGS and wp.dot(after, between(c, after)) <= gap:
