@@ -186,7 +186,7 @@ def judge_step(m: Machines, s: World):
             shorten(m, s, get(s, m[0].z.stride))
             return
     verdict = narrow(m, s)
-    if verdict == 0 or (verdict == 1 and get_int(s, m[0].z.side) == -1):
+    if verdict != 1 or get_int(s, m[0].z.side) == -1:  # on the way to another event too
         part = grazing(m, s)
         if part < ONE:
             put(s, m[0].z.stride, real(0.99) * part * h)
