@@ -116,3 +116,35 @@ def test_a_cylinder_rolls_between_two_that_lie():
     )
     np.testing.assert_allclose(run.q[2], 0.1 + np.sqrt(0.2**2 - 0.12**2), atol=1e-9)
     np.testing.assert_allclose(run.v, 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("rail", ["capsule", "box"])
+def test_a_cylinder_stands_with_its_end_on_two_rails(rail):
+    """Its rim crosses each of them twice: it bounces, comes to rest flat, and they bear it."""
+    size = {"capsule": ".02 .5", "box": ".02 .5 .02"}[rail]
+    turn = {"capsule": 'euler="1.5707963267948966 0 0"', "box": ""}[rail]
+    rails = "".join(
+        f'<geom type="{rail}" size="{size}" pos="{x} 0 .3" {turn}/>' for x in (-0.06, 0.05)
+    )
+    body = (
+        '<body pos="0 0 .5" euler=".1 .05 0"><freejoint/>'
+        '<geom type="cylinder" size=".1 .05" mass="2"/></body>'
+    )
+    run = drive(rails + body, until=3.0, law=RigidLaw(restitution=0.2, mu_static=0.5))
+    np.testing.assert_allclose(run.q[2], 0.37, atol=1e-8)
+    np.testing.assert_allclose(run.q[4:6], 0, atol=1e-7)
+    np.testing.assert_allclose(run.v, 0, atol=1e-7)
+    assert abs(run.ledger_error()) < 1e-6 * 2 * G * 0.13
+
+
+@pytest.mark.parametrize(("inside", "stays"), [(0.004, True), (-0.004, False)])
+def test_a_cylinder_on_an_edge_stands_as_long_as_its_middle_is_over_the_face(inside, stays):
+    """The six points of its rim alone would let it tip a centimetre earlier."""
+    block = '<geom type="box" size=".2 .2 .1" pos="0 0 .1"/>'
+    body = (
+        f'<body pos="{0.2 - inside} 0 .25" euler="0 0 .1"><freejoint/>'
+        f'<geom type="cylinder" size=".1 .05" mass="2"/></body>'
+    )
+    run = drive(block + body, until=0.5, law=RigidLaw(mu_static=0.8))
+    tilt = 2 * np.hypot(*run.q[4:6])
+    assert tilt < 1e-9 if stays else tilt > 0.01

@@ -60,6 +60,7 @@ from .reals import (
     vec2,
     vec3,
 )
+from .rims import nearest_on_rim, rim, rim_gap, rim_normal, roll
 
 # Kinds of m[0].pairs.
 POINT_PLANE, ROUND_PLANE = wp.constant(0), wp.constant(1)
@@ -68,6 +69,7 @@ BALL_FIELD, BALL_BALL = wp.constant(2), wp.constant(3)
 BALL_LINE, LINE_LINE, RIM_PLANE = wp.constant(6), wp.constant(7), wp.constant(8)
 NOTHING = wp.constant(9)  # a place in the list that is free
 CURVED = wp.constant(13)  # two curved shapes: see `curved`
+RIM_LINE = wp.constant(14)  # a rim that crosses a line: see `rims`
 
 
 @wp.func
@@ -170,6 +172,15 @@ def place_contact(m: Machines, s: World, i: int, t: real):
             here.gap = here.gap - reach - m[0].pairs.radius[i]
         here.point = center - support(both.turn, both.axes, n) - reach * n
         here.frame = frame_along(n)
+    elif kind == RIM_LINE:
+        circle = rim(m, s, i)
+        e = nearest_on_rim(circle)
+        n = rim_normal(circle, e)
+        here.gap = rim_gap(circle, e, n)
+        if here.gap < INFINITY:
+            here.gap = here.gap - m[0].pairs.radius[i]
+        here.point = center + circle.reach * e
+        here.frame = frame_along(n)
     else:
         F = plane_frame(m, s, i)
         n = row(F, 2)
@@ -259,6 +270,11 @@ def slide_along(m: Machines, s: World, i: int, t: real, here: Place):
         dn = normal_rate(both, n, w1, spin(m, s, second), parting)
         moves.point = v - support_rate(both.turn, both.axes, w1, n, dn) - m[0].pairs.reach[i] * dn
         moves.frame = frame_along_rate(here.frame, dn)
+    elif kind == RIM_LINE:
+        circle = rim(m, s, i)
+        rolls = roll(m, s, i, circle, (here.point - center) / circle.reach, n)
+        moves.point = rolls.point
+        moves.frame = frame_along_rate(here.frame, rolls.normal)
     else:
         w2 = spin(m, s, second)
         F = here.frame

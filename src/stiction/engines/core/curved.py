@@ -8,7 +8,12 @@ $$ g = \max_{|n| = 1} \; n \cdot d - \sqrt{n \cdot B_1 n} - \sqrt{n \cdot B_2 n}
 
 over normals n from the second to the first, square to the line if there is one. There
 $r = d - B_1 n / |n|_{B_1} - B_2 n / |n|_{B_2}$, between the nearest points, is along n (and line).
-Newton's method on the sphere finds it, from where it was found last.
+
+Newton's method on the sphere finds it, always uphill, from where it was when a step was last kept:
+what is found must depend on the state alone, not on steps that were tried in between. Where the
+shapes are apart there is one maximum: g, stretched along its rays, is concave, hence below
+$g(n_1) \, n \cdot n_1$ of a second one at $n_1$. Where they overlap, as at the end of a step that
+goes too far, there are others, and going uphill keeps to the side that one came from.
 """
 
 import warp as wp
@@ -20,6 +25,9 @@ from .reals import HALF, INFINITY, ONE, ZERO, World, get_quat, quat, real, toler
 _NEWTON = wp.constant(40)
 _ASIDE = tolerance(1e-7, 1e-4)  # by which r may be aside of a normal that was found [m]
 _FOUND = tolerance(1e-9, 1e-4)  # turn of the normal that was the last: the next is its square
+_SURE = tolerance(1e-6, 1e-3)  # a smaller one needs no proof that it goes up
+_LEAST_WAY = wp.constant(real(1e-3))
+_HALVINGS = wp.constant(30)
 
 
 @wp.struct
@@ -118,18 +126,24 @@ def across(n: vec3, line: vec3):
 
 
 @wp.func
-def turn_normal(c: Curved, n: vec3, pull: vec3):
-    """The turn of the normal by which r loses `pull` square to n (Newton's step for r itself)."""
+def turn_normal(c: Curved, n: vec3, pull: vec3, least: real):
+    """The turn of the normal by which r loses `pull` square to n (Newton's step for r itself), with
+    the eigenvalues of the matrix raised so that none is below `least`.
+    """
     gap = wp.dot(n, between(c, n))
     e = across(n, c.line)
     a = both_curvatures(c, n, e, e) + gap
     p = wp.dot(e, pull)
     if wp.dot(c.line, c.line) > ZERO:
-        return e * (p / a)
+        return e * (p / wp.max(a, least))
     f = wp.cross(n, e)
     b = both_curvatures(c, n, e, f)
     d = both_curvatures(c, n, f, f) + gap
     q = wp.dot(f, pull)
+    lowest = HALF * (a + d) - wp.sqrt(real(0.25) * (a - d) * (a - d) + b * b)
+    raised = wp.max(least - lowest, ZERO)
+    a += raised
+    d += raised
     return (e * (d * p - b * q) + f * (a * q - b * p)) / (a * d - b * b)
 
 
@@ -154,26 +168,53 @@ def curved_gap(c: Curved, n: vec3):
 
 
 @wp.func
+def way(turn: quat, axes: vec3, n: vec3):
+    """The most by which a normal may turn at once: about the axis of a disc g has a ridge that is
+    sharp like a cone, and what is on its one side tells nothing of the other.
+    """
+    if axes[2] > ZERO or axes[0] <= ZERO:
+        return HALF
+    k = wp.quat_rotate(turn, vec3(ZERO, ZERO, ONE))
+    return wp.max(HALF * wp.length(wp.cross(k, n)), _LEAST_WAY)
+
+
+@wp.func
 def find_normal(m: Machines, s: World, i: int, c: Curved):
-    """The normal of pair i, from where it was found last."""
+    """The normal of pair i, from where it was when a step was last kept."""
     second = get_quat(s, m[0].at.rotation + 4 * m[0].pairs.second[i])
     n = wp.quat_rotate(second, m[0].pairs.normal[i])
     n = wp.normalize(n - c.line * wp.dot(c.line, n))
-    before = n
     for _ in range(_NEWTON):
-        turn = turn_normal(c, n, between(c, n))
+        r = between(c, n)
+        gap = wp.dot(n, r)
+        turn = turn_normal(c, n, r, wp.length(r - n * gap - c.line * wp.dot(c.line, r)))
         size = wp.length(turn)
         if not (size < INFINITY):  # nothing is to be found
             return n
-        if size > HALF:  # far from it
-            turn = turn * (HALF / size)
-        n = wp.normalize(n + turn)
+        most = wp.min(way(c.turn, c.axes, n), way(c.other_turn, c.other_axes, n))
+        if size > most:  # far from it
+            turn = turn * (most / size)
+            size = most
+        after = wp.normalize(n + turn)
+        halvings = int(0)
+        while size > _SURE and halvings < _HALVINGS and wp.dot(after, between(c, after)) <= gap:
+            turn = HALF * turn
+            after = wp.normalize(n + turn)
+            halvings += 1
+        n = after
         if size < _FOUND:
             break
-    if wp.dot(n, before) < HALF:  # it is that of another place
-        return before
-    m[0].pairs.normal[i] = wp.quat_rotate_inv(second, n)
     return n
+
+
+@wp.func
+def keep_normal(m: Machines, s: World, i: int):
+    """Remember the normal of pair i at the state that was evaluated."""
+    c = curved(m, s, i)
+    n = find_normal(m, s, i, c)
+    if curved_gap(c, n) < INFINITY:
+        second = get_quat(s, m[0].at.rotation + 4 * m[0].pairs.second[i])
+        m[0].pairs.normal[i] = wp.quat_rotate_inv(second, n)
 
 
 @wp.func
@@ -192,4 +233,4 @@ def normal_rate(c: Curved, n: vec3, w: vec3, other_w: vec3, parting: vec3):
         change = change - db * wp.dot(c.line, r)
     change = change - support_rate(c.turn, c.axes, w, n, dn)
     change = change - support_rate(c.other_turn, c.other_axes, other_w, n, dn)
-    return dn + turn_normal(c, n, change)
+    return dn + turn_normal(c, n, change, -INFINITY)

@@ -37,7 +37,7 @@ from .layout import (
 )
 from .leap import book_leap, is_crowded, leap
 from .log import RESUMED, START
-from .near import count_margin, look_around, n_plain_values
+from .near import count_margin, keep_normals, look_around, n_plain_values
 from .outer import has_shapes
 from .places import write_loads, write_places
 from .push_off import switch_push
@@ -196,7 +196,7 @@ def judge_step(m: Machines, s: World):
             shorten(m, s, get(s, m[0].z.stride))
             return
     verdict = narrow(m, s)
-    if verdict == 0 or (verdict == 1 and get_int(s, m[0].z.side) == -1):
+    if verdict != 1 or get_int(s, m[0].z.side) == -1:  # on the way to another event too
         part = grazing(m, s)
         if part < ONE:
             put(s, m[0].z.stride, real(0.99) * part * h)
@@ -229,6 +229,8 @@ def keep_step(m: Machines, s: World):
         gap = wp.abs(get(s, m[0].c.gap + i))
         if gap < INFINITY:  # else it is none any more
             put(s, m[0].z.drift, wp.max(get(s, m[0].z.drift), gap))
+    if has_shapes(m):
+        keep_normals(m, s)
     t = get(s, m[0].z.now)
     copy(s, m[0].z.end, m[0].z.y, n)
     if get_int(s, m[0].z.landed) != 0:

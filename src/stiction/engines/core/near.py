@@ -12,12 +12,14 @@ import warp as wp
 from .contacts import (
     CURVED,
     NOTHING,
+    RIM_LINE,
     contact_velocity,
     place_contact,
     spin,
     velocity_at,
     world_point,
 )
+from .curved import keep_normal
 from .ground import shift_of, speed_of
 from .layout import (
     BOOKS,
@@ -51,8 +53,12 @@ from .reals import (
     vec2,
     vec3,
 )
+from .rims import keep_rim
 
 _LEAST_MARGIN, _MOST_MARGIN = wp.constant(real(1e-3)), wp.constant(real(0.05))  # [m]
+_LEAST_WAY = wp.constant(real(1e-5))  # [m]
+# How well MuJoCo knows how near two shapes are [m], and as a part of it.
+_NEAREST, _SAME_GAP = wp.constant(real(1e-6)), wp.constant(real(1e-2))
 _AHEAD = wp.constant(real(4.0))  # steps for which one look suffices
 _SAFETY = wp.constant(real(1.25))
 _NARROWER = wp.constant(12)  # times
@@ -109,14 +115,36 @@ def look_around(m: Machines, s: World, t: real):
     margin = wp.clamp(travel, _LEAST_MARGIN, _MOST_MARGIN)
     for i in range(m[0].pairs.count):
         put_int(s, m[0].c.mark + i, 0)
+        if is_sought(m[0].pairs.kind[i]) and get_int(s, m[0].c.mode + i) == OPEN:
+            if valid(m, s, i, t, place_contact(m, s, i, t)) < ZERO:  # its normal is sought anew
+                m[0].pairs.kind[i] = NOTHING
+                put(s, m[0].c.gap + i, INFINITY)
+    keep_normals(m, s)
     # Where more is near than there is room for, one looks less far, and again sooner.
     for _ in range(_NARROWER):
         if find_pairs(m, s, t, margin):
             break
         margin = HALF * margin
         forget_new(m, s)
-    put(s, m[0].z.margin, margin)
-    return renew(m, s, t)
+    verdict = renew(m, s, t)
+    put(s, m[0].z.margin, wp.min(margin, way_to_unknown(m, s)))
+    return verdict
+
+
+@wp.func
+def is_sought(kind: int):
+    """Whether the nearest points of such a pair are sought from where they were."""
+    return kind == CURVED or kind == RIM_LINE
+
+
+@wp.func
+def keep_normals(m: Machines, s: World):
+    """Remember the normals of curved pairs at the state that was evaluated."""
+    for i in range(m[0].shapes.first_pair, m[0].pairs.count):
+        if m[0].pairs.kind[i] == CURVED:
+            keep_normal(m, s, i)
+        elif m[0].pairs.kind[i] == RIM_LINE:
+            keep_rim(m, s, i)
 
 
 @wp.func
@@ -172,6 +200,52 @@ def find_pairs(m: Machines, s: World, t: real, margin: real):
                 return False
             give_law(m, s, at)
     return True
+
+
+@wp.func
+def way_to_unknown(m: Machines, s: World):
+    """How far the nearest of two shapes is whose nearest parts are no pair [m].
+
+    Of sharp shapes a vertex before an edge, or before a vertex, is none: nearer to the other shape
+    it becomes one of a face or of edges. So one looks again before it is there.
+    """
+    least = real(INFINITY)
+    count = peek_int(m[0].shapes.n_contacts, 0)
+    c = int(0)
+    while c < count:
+        at = m[0].shapes.contacts + wp.uint64(c * m[0].shapes.contact_size)
+        geoms = at + wp.uint64(m[0].shapes.at_geom)
+        one = peek_int(geoms, 0)
+        two = peek_int(geoms, 1)
+        excluded = peek_int(at + wp.uint64(m[0].shapes.at_exclude), 0) >= 2
+        gap = peek(at, 0)
+        c += 1
+        same = bool(True)
+        while same and c < count:  # contacts of two geoms follow each other
+            at = m[0].shapes.contacts + wp.uint64(c * m[0].shapes.contact_size)
+            geoms = at + wp.uint64(m[0].shapes.at_geom)
+            same = peek_int(geoms, 0) == one and peek_int(geoms, 1) == two
+            if same:
+                gap = wp.min(gap, peek(at, 0))
+                c += 1
+        lost = excluded or one < 0 or two < 0 or gap < -DEEP
+        if not lost and gap < least and has_parts(m, one, two):
+            if not is_followed(m, s, one, two, gap):
+                least = gap
+    return wp.max(least, _LEAST_WAY)
+
+
+@wp.func
+def is_followed(m: Machines, s: World, one: int, two: int, gap: real):
+    """Whether a pair of two geoms is as near as they are said to be."""
+    most = gap + _NEAREST + _SAME_GAP * wp.abs(gap)
+    for i in range(m[0].shapes.first_pair, m[0].pairs.count):
+        geoms = m[0].pairs.geoms[i]
+        same = (geoms[0] == one and geoms[1] == two) or (geoms[0] == two and geoms[1] == one)
+        if same and m[0].pairs.kind[i] != NOTHING:
+            if get(s, m[0].c.gap + i) < most:
+                return True
+    return False
 
 
 @wp.func
@@ -240,7 +314,7 @@ def renew(m: Machines, s: World, t: real):
             mode = get_int(s, m[0].c.mode + i)
             here = place_contact(m, s, i, t)
             stays = valid(m, s, i, t, here) >= ZERO and (mark != 0 or mode != OPEN)
-            if m[0].pairs.kind[i] == CURVED and mode == OPEN:
+            if is_sought(m[0].pairs.kind[i]) and mode == OPEN:
                 stays = stays and here.gap > -DEEP  # else it is on another side
             if not stays:
                 m[0].pairs.kind[i] = NOTHING

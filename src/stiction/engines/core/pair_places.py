@@ -2,10 +2,14 @@
 
 import warp as wp
 
-from .contacts import NOTHING, place_contact
+from .contacts import NOTHING, direction_of, place_contact
 from .layout import OPEN, TOO_MANY_CONTACTS, Machines
-from .parts import Side, valid
+from .parts import PLANE, Side, valid
 from .reals import INFINITY, ONE, ZERO, World, get_int, put_int, quat, real, vec3
+
+# Sine by which the normal of crossing edges may be beyond the faces beside them: where two faces
+# lie on each other it is on the verge.
+BESIDE, _MOST_BESIDE = wp.constant(real(0.01)), wp.constant(real(0.5))
 
 
 @wp.func
@@ -57,3 +61,22 @@ def judge_pair(m: Machines, s: World, i: int, t: real):
         put_int(s, m[0].c.mark + i, 0)
         return 0
     return 1
+
+
+@wp.func
+def beside(m: Machines, a: Side, b: Side, margin: real):
+    """Sine by which a part may be from being the nearest: it may turn on the way."""
+    size = wp.min(m[0].shapes.bound[a.geom], m[0].shapes.bound[b.geom])
+    if a.family == PLANE:
+        size = m[0].shapes.bound[b.geom]
+    elif b.family == PLANE:
+        size = m[0].shapes.bound[a.geom]
+    return wp.min(BESIDE + margin / size, _MOST_BESIDE)
+
+
+@wp.func
+def is_beside(m: Machines, s: World, a: Side, e: int, out: vec3, slack: real):
+    """Whether a direction from an edge is between the normals of the faces beside it."""
+    one = direction_of(m, s, a.body, m[0].shapes.into_one[e])
+    other = direction_of(m, s, a.body, m[0].shapes.into_other[e])
+    return wp.dot(one, out) <= slack and wp.dot(other, out) <= slack

@@ -18,7 +18,7 @@ from .contacts import (
     world_point,
 )
 from .layout import Machines
-from .pair_places import facing, judge_pair, place_for
+from .pair_places import BESIDE, beside, facing, is_beside, judge_pair, place_for
 from .pairing_curved import all_curved
 from .parts import (
     CYLINDER,
@@ -35,9 +35,6 @@ from .parts import (
 from .reals import ONE, ZERO, World, get_quat, quat, real, vec3
 
 _CROSS = wp.constant(real(1e-3))  # sine of the angle from which on edges cross
-# Sine by which the normal of crossing edges may be beyond the faces beside them: where two faces
-# lie on each other it is on the verge.
-_BESIDE, _MOST_BESIDE = wp.constant(real(0.01)), wp.constant(real(0.5))
 _MOST = wp.constant(1500)  # combinations of parts that are gone through
 
 
@@ -101,7 +98,7 @@ def cross_edges(m: Machines, s: World, a: Side, b: Side, n: vec3, t: real):
         for l in range(b.n_edges):
             c = wp.cross(edge_direction(m, s, a, a.edges[j]), edge_direction(m, s, b, b.edges[l]))
             along = wp.dot(c, n)
-            if wp.length(c) > _CROSS and wp.length(c - n * along) < _BESIDE * wp.length(c):
+            if wp.length(c) > _CROSS and wp.length(c - n * along) < BESIDE * wp.length(c):
                 made += cross(m, s, a, a.edges[j], b, b.edges[l], wp.sign(along), t)
     return made
 
@@ -216,17 +213,6 @@ def whole_side(m: Machines, geom: int):
 
 
 @wp.func
-def beside(m: Machines, a: Side, b: Side, margin: real):
-    """Sine by which a part may be from being the nearest: it may turn on the way."""
-    size = wp.min(m[0].shapes.bound[a.geom], m[0].shapes.bound[b.geom])
-    if a.family == PLANE:
-        size = m[0].shapes.bound[b.geom]
-    elif b.family == PLANE:
-        size = m[0].shapes.bound[a.geom]
-    return wp.min(_BESIDE + margin / size, _MOST_BESIDE)
-
-
-@wp.func
 def all_on_faces(m: Machines, s: World, one: Side, two: Side, margin: real, shift: vec3, t: real):
     """Vertices of one that are near faces of the other, which is shifted by what it has moved.
 
@@ -251,14 +237,6 @@ def all_on_faces(m: Machines, s: World, one: Side, two: Side, margin: real, shif
                     a.vertex = v
                     b.face = f
                     on_face(m, s, a, b, t)
-
-
-@wp.func
-def is_beside(m: Machines, s: World, a: Side, e: int, out: vec3, slack: real):
-    """Whether a direction from an edge is between the normals of the faces beside it."""
-    one = direction_of(m, s, a.body, m[0].shapes.into_one[e])
-    other = direction_of(m, s, a.body, m[0].shapes.into_other[e])
-    return wp.dot(one, out) <= slack and wp.dot(other, out) <= slack
 
 
 @wp.func

@@ -10,6 +10,7 @@ from .contacts import (
     CURVED,
     NOTHING,
     POINT_PLANE,
+    RIM_LINE,
     RIM_PLANE,
     ROUND_PLANE,
     direction_of,
@@ -17,8 +18,8 @@ from .contacts import (
     world_point,
 )
 from .layout import Machines
-from .pair_places import facing, judge_pair, place_for
-from .parts import CYLINDER, DEEP, ELLIPSOID, PARTS, Side, end_of, to_body
+from .pair_places import beside, facing, is_beside, judge_pair, place_for
+from .parts import CYLINDER, DEEP, ELLIPSOID, PARTS, Side, end_of, part_of_rim, to_body
 from .reals import (
     ONE,
     ZERO,
@@ -29,9 +30,12 @@ from .reals import (
     real,
     vec3,
 )
+from .rims import Rim, nearest_on_rim, rim_gap, rim_normal
 
 # Between the six points of a rim on which an end stands flat.
 _SECTOR = wp.constant(real(6.283185307179586 / 6.0))
+
+_SEEN = wp.constant(real(1e-3))  # sine of an edge to the axis of a rim from which on it has a chord
 
 # Sine by which an end may face away from a plane, and its rim be near it: it may turn on the way.
 _AWAY = wp.constant(real(0.3))
@@ -140,11 +144,57 @@ def is_far(m: Machines, s: World, a: Side, b: Side, e: int, margin: real):
 
 
 @wp.func
+def rim_on_edge(m: Machines, s: World, a: Side, f: Feature, b: Side, l: int, margin: real, t: real):
+    """A rim on an edge of b: at both places where it may cross it."""
+    slack = beside(m, a, b, margin)
+    p = m[0].shapes.vertex[m[0].shapes.edge[l][0]]
+    along = wp.normalize(m[0].shapes.vertex[m[0].shapes.edge[l][1]] - p)
+    axis = wp.quat_rotate(f.turn, vec3(ZERO, ZERO, end_of(f.part)))
+    c = Rim()
+    c.out = direction_of(m, s, a.body, axis)
+    c.reach = f.axes[0]
+    c.line = direction_of(m, s, b.body, along)
+    c.apart = world_point(m, s, a.body, f.center) - world_point(m, s, b.body, p)
+    # Seen along the axis of the rim.
+    u = c.line - c.out * wp.dot(c.out, c.line)
+    foot = -c.apart + c.out * wp.dot(c.out, c.apart)
+    if wp.length(u) > _SEEN:
+        u = wp.normalize(u)
+        foot = foot - u * wp.dot(u, foot)
+    else:
+        foot = c.line * (wp.dot(c.out, c.apart) / wp.dot(c.out, c.line)) - c.apart
+        u = vec3()
+    chord = wp.sqrt(wp.max(c.reach * c.reach - wp.dot(foot, foot), ZERO))
+    turn = get_quat(s, m[0].at.rotation + 4 * a.body)
+    for side in range(2):
+        c.e = wp.normalize(foot + u * (chord * real(2 * side - 1)))
+        e = nearest_on_rim(c)
+        n = rim_normal(c, e)
+        gap = rim_gap(c, e, n) - b.radius
+        near = gap > -DEEP and gap < margin and wp.dot(n, c.out) <= slack and wp.dot(n, e) <= slack
+        if near and is_beside(m, s, b, l, n, slack):
+            here = int(wp.dot(e, c.line) > ZERO)
+            i = place_for(m, s, RIM_LINE, a, part_of_rim(f.part, here), b, l)
+            if i >= 0:
+                m[0].pairs.point[i] = f.center
+                m[0].pairs.axes[i] = axis
+                m[0].pairs.reach[i] = c.reach
+                m[0].pairs.normal[i] = wp.quat_rotate_inv(turn, e)
+                m[0].pairs.on[i] = p
+                m[0].pairs.along[i] = along
+                m[0].pairs.radius[i] = b.radius
+                judge_pair(m, s, i, t)
+
+
+@wp.func
 def on_others(m: Machines, s: World, a: Side, f: Feature, b: Side, n: vec3, margin: real, t: real):
     """A rim or an ellipsoid on what of b is no face."""
     for e in range(m[0].shapes.first_edge[b.geom], m[0].shapes.first_edge[b.geom + 1]):
         if not is_far(m, s, a, b, e, margin):
-            pair_features(m, s, a, f, b, edge_of(m, b, e), n, margin, t)
+            if a.family == CYLINDER:
+                rim_on_edge(m, s, a, f, b, e, margin, t)
+            else:
+                pair_features(m, s, a, f, b, edge_of(m, b, e), n, margin, t)
     if b.family == PARTS:
         for v in range(m[0].shapes.first_vertex[b.geom], m[0].shapes.first_vertex[b.geom + 1]):
             pair_features(m, s, a, f, b, vertex_of(m, b, v), n, margin, t)

@@ -8,6 +8,7 @@ from .contacts import (
     CURVED,
     LINE_LINE,
     POINT_PLANE,
+    RIM_LINE,
     RIM_PLANE,
     ROUND_PLANE,
     Place,
@@ -40,6 +41,8 @@ FLAT = wp.constant(real(1e-5))
 _ALIGNED = wp.constant(real(1e-4))  # of a sine, within which a normal is that of a face
 DEEP = wp.constant(real(1e-4))  # what is deeper is on the other side of its face [m]
 VERGE = wp.constant(real(1e-9))  # how far beyond its end a part is still the nearest [m]
+# Sine by which a rim on an edge may face away from it: what is nearer then is so by its square.
+_ROLLED = wp.constant(real(3e-5))
 _SOON = wp.constant(real(1e-6))  # when it is asked whether it stays so [s]
 _SLOW = wp.constant(real(1e-9))  # speed at which it does [m/s]
 
@@ -190,6 +193,18 @@ def end_of(rim: int):
 
 
 @wp.func
+def part_of_rim(rim: int, side: int):
+    """The part that a rim is where it crosses a line: at its one side (0) or the other (1)."""
+    return -13 + 2 * rim - side
+
+
+@wp.func
+def rim_of_part(part: int):
+    """Of such a part its rim: -1 or -2."""
+    return -1 - (-15 - part) // 2
+
+
+@wp.func
 def off_rim(m: Machines, geom: int, rim: int, out: vec3):
     """How far what lies in a direction from a rim is from being nearer to the side of its cylinder
     (`x`), and to its end (`y`) [m].
@@ -244,6 +259,12 @@ def inside(m: Machines, i: int, a: Meeting):
             return -ONE
         least = off_curved(m, geoms[0], parts[0], False, a.x, a.own)
         least = wp.min(least, off_curved(m, geoms[1], parts[1], line, a.y, a.out))
+    elif kind == RIM_LINE:
+        if a.gap >= INFINITY:
+            return -ONE
+        to_side = off_rim(m, geoms[0], rim_of_part(parts[0]), a.own)[0]
+        least = wp.min(to_side + m[0].shapes.size[geoms[0]][0] * _ROLLED, in_edge(m, parts[1], a.y))
+        least = wp.min(least, off_faces(m, parts[1], a.out) + _ROLLED)
     elif kind == LINE_LINE:
         least = wp.min(in_edge(m, parts[0], a.x), in_edge(m, parts[1], a.y))
     elif kind == BALL_LINE:

@@ -6,7 +6,7 @@ from .bonds import hold_directions, n_held
 from .contacts import NOTHING
 from .joints import command_all
 from .layout import MOST_ROWS, OPEN, Machines
-from .near import count_margin
+from .near import count_margin, keep_normals
 from .near import look_around as find_near
 from .outer import ask_how, ask_where, n_activations, peek
 from .reals import HALF, ZERO, World, add_scaled, copy, dot, fill, get, get_int, put, put_int, real
@@ -33,7 +33,10 @@ def find_pairs_ahead(m: Machines, s: World, t: real, h: real):
     ask(m, s, t)
     put(s, m[0].z.t, t)
     put(s, m[0].z.stride, h)
-    if m[0].shapes.count == 0 or count_margin(m, s) >= _AHEAD * h:
+    if m[0].shapes.count == 0:
+        return
+    keep_normals(m, s)
+    if count_margin(m, s) >= _AHEAD * h:
         return
     find_near(m, s, t)
     for i in range(m[0].shapes.first_pair, m[0].pairs.count):

@@ -211,11 +211,14 @@ def _part(shapes: Any, name: str, geom: int, part_index: int, kind: int, which: 
     kinds = part("contacts")
     family = int(shapes.family.numpy()[geom])
     rim = kind == int(kinds.CURVED) and family == int(part("parts").CYLINDER) and part_index < 0
+    if kind == int(kinds.RIM_LINE) and which == 0:
+        rim, part_index = True, -1 - (-15 - part_index) // 2
     if (kind == int(kinds.RIM_PLANE) and which == 0) or rim:
         return f"{name}[{'lower' if part_index == -1 else 'upper'} rim]"
     if part_index < 0:
         return name if part_index > -2 or part_index == -64 else f"{name}[end {-2 - part_index}]"
-    edge = kind == int(kinds.LINE_LINE) or (kind == int(kinds.BALL_LINE) and which == 1)
+    on_edge = (int(kinds.BALL_LINE), int(kinds.RIM_LINE))
+    edge = kind == int(kinds.LINE_LINE) or (kind in on_edge and which == 1)
     face = which == 1 and kind in (
         int(kinds.POINT_PLANE), int(kinds.ROUND_PLANE), int(kinds.RIM_PLANE),
     )  # fmt: skip

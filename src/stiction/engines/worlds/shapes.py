@@ -19,6 +19,7 @@ _G = mujoco.mjtGeom
 # How near to a part a point lies on it, over the size of its shape. Those of meshes are found to
 # MuJoCo's tolerance only, and stored in single precision.
 _NEAR, _NEAR_MESH = 1e-6, 2e-5
+_FLAT = 1e-6  # over the size of a mesh, by which a face of it may be bent
 _AROUND = 512  # bytes
 
 
@@ -91,9 +92,27 @@ def _of_mesh(model: mujoco.MjModel, mesh: int) -> _Solid:
     used = np.unique(np.concatenate(rings)) if rings else np.zeros(0, int)
     start = model.mesh_vertadr[mesh]
     vertices = model.mesh_vert[start + used].astype(float)
-    faces = [np.searchsorted(used, ring) for ring in rings]
+    size = np.ptp(vertices, axis=0).max() if len(vertices) else 0.0
+    faces = [f for ring in rings for f in _flat(vertices, np.searchsorted(used, ring), size)]
     normals = np.array([_normal(vertices[face]) for face in faces]).reshape(-1, 3)
     return _Solid(vertices, (), faces, normals)
+
+
+def _flat(vertices: np.ndarray, face: np.ndarray, size: float) -> list[np.ndarray]:
+    """A polygon as it is, or, if it is not flat, the triangles of the convex hull that it stands
+    for: MuJoCo merges faces that are nearly in one plane.
+    """
+    ring = vertices[face]
+    n = _normal(ring)
+    heights = (ring - ring.mean(axis=0)) @ n
+    bend = np.abs(heights).max()
+    if bend <= _FLAT * size:
+        return [face]
+    from scipy.spatial import ConvexHull  # few need it
+
+    hull = ConvexHull(ring + np.outer(heights, n) * (size / bend))  # stretched along its normal
+    rings = [s if _normal(ring[s]) @ n > 0 else s[::-1] for s in hull.simplices]
+    return [face[s] for s, plane in zip(rings, hull.equations, strict=True) if plane[:3] @ n > 0]
 
 
 def _normal(ring: np.ndarray) -> np.ndarray:
