@@ -72,12 +72,13 @@ def _walking(walk: ForwardWalk) -> np.ndarray:
 
 
 def _draw(found: ShortWalks):
-    first, *others = found.walks
+    first = found.walks[0]
     figure, axes = draw_forces(first)
+    force = np.stack([walk.force for walk in found.walks])
     for axis, k in zip(axes, (2, 0, 1), strict=True):  # vertical, forward, sideways
-        for walk in others:
-            axis.plot(walk.time, walk.force[:, :, k], color="0.8", lw=0.5, zorder=1, label="_")
-    axes[0].plot([], [], color="0.8", label=f"{len(others)} that differ by 1e-8 rad")
+        low, high = (edge(force[..., k], axis=(0, 2)) for edge in (np.min, np.max))
+        axis.fill_between(first.time, low, high, color="0.8", lw=0, zorder=1, label="_")
+    axes[0].fill_between([], [], [], color="0.8", label=f"all of {len(found.walks)} walks")
     for axis in axes[1:]:
         for edge in (-MOST, MOST):
             axis.axhline(edge, color="0.4", ls="--", lw=1)

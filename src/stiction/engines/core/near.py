@@ -108,12 +108,14 @@ def look_around(m: Machines, s: World, t: real):
     margin = wp.clamp(travel, _LEAST_MARGIN, _MOST_MARGIN)
     for i in range(m[0].pairs.count):
         put_int(s, m[0].c.mark + i, 0)
-    # Where more is near than there is room for, one looks less far, and again sooner.
-    for _ in range(_NARROWER):
+    # Where more is near than there is room for, one looks less far, and again sooner. Where more
+    # touches than that, the run is over.
+    for k in range(_NARROWER):
+        if k > 0:
+            margin = HALF * margin
+            forget_new(m, s)
         if find_pairs(m, s, t, margin):
             break
-        margin = HALF * margin
-        forget_new(m, s)
     put(s, m[0].z.margin, margin)
     return renew(m, s, t)
 
