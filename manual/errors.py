@@ -24,7 +24,7 @@ TO_DO = {
         "Run without control first; then lower `solver.rtol`."
     ),
     "too_many_contacts": (
-        "Name the points that matter in `contact.points`, or use `contact.law=stepping`."
+        "Name the points that matter in `contact.points`: a box lies as well on three corners."
     ),
     "cascade": (
         "Rigid friction can have no solution (Painlevé). `stiction motions SCENE --from` "

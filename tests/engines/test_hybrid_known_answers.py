@@ -202,3 +202,27 @@ def test_a_block_on_an_incline_stays_or_slides_as_it_should(degrees, moves):
     assert run.drift < 1e-9
     assert np.asarray(run.force)[1:, :, -1].min() >= 0
     assert np.abs(run.ledger_error).max() < 1e-6
+
+
+def test_a_block_that_rocks_to_rest_is_never_pulled():
+    """The last impact, too slow to matter, throws its other corner off; what brings it back is its
+    weight, and that is none of the ground's: impulses push, and the books of the event close."""
+    w, h, tilt = 0.1, 0.4, 0.05  # slender: each impact at one corner lifts the other
+    mechanism = stiction.load(planar_block(w, h))
+    contacts = find_contacts(mechanism, points=["left", "right"])
+    c, s = np.cos(tilt), np.sin(tilt)
+    q = jnp.array([w / 2 * c - h / 2 * s, w / 2 * s + h / 2 * c - h / 2, tilt])
+    run = simulate(
+        mechanism, q, jnp.zeros(3), until=3.0, contacts=contacts, solver=SOLVER,
+        law=Hybrid(restitution=0.0, mu_static=0.9, mu_dynamic=0.9),
+    )  # fmt: skip
+    assert rest_time(run) is not None
+    hits = [x for x in run.events() if x.kind == "impact"]
+    impulses = [x.impulse[-1] for x in hits]
+    assert len(hits) > 20
+    assert min(impulses) > -1e-12 * max(impulses)
+    last, i = hits[-1], hits[-1].index
+    assert 0 < last.removed < last.kinetic_before  # the other corner flies no more
+    left = last.kinetic_before + np.asarray(run.log.work)[i].sum() - last.removed
+    assert left == pytest.approx(last.kinetic_after, abs=1e-15)
+    assert np.abs(run.log.velocity_after[i]).max() < 1e-12

@@ -179,3 +179,26 @@ def test_no_derivatives_are_pretended():
 def test_dynamic_friction_above_static_friction_is_refused(law):
     with pytest.raises(stiction.InputError, match="must not exceed"):
         stiction.scene("stairs", until=0.01).run({"contact.law": law, "contact.mu_dynamic": 3.0})
+
+
+def _boxes(count):
+    def place(i):
+        return f'pos="{0.3 * (i % 12)} {0.3 * (i // 12)} '
+
+    return "".join(BOX.format(f"b{i}", 0.1).replace('pos="0 0 ', place(i)) for i in range(count))
+
+
+@pytest.mark.parametrize("law", ["hybrid", "stepping"])
+def test_room_is_made_for_as_many_contacts_as_there_are(law):
+    """Eighty corners on the floor, sixty-four of which have room at first."""
+    run = world(_boxes(20), until=0.02, samples=3).run({"contact.law": law})
+    assert run.success
+    np.testing.assert_allclose(np.asarray(run.q)[-1, 2::7], 0.1, atol=1e-9)
+
+
+def test_more_contacts_than_anybody_waits_for_are_said_at_once():
+    """None is forgotten: 500 contacts do not fall through the floor."""
+    run = world(_boxes(125), until=0.02, samples=3).run({"contact.law": "stepping"})
+    assert not run.success
+    assert "More contacts touch at once than the 400 (1,200 rows)" in run.message
+    assert "`contact.points`" in run.message

@@ -67,8 +67,11 @@ def parse_fields(text: str, language: str, name: str) -> dict[str, Any]:
     """The fields of a text in TOML, or otherwise YAML; `name` is what messages call it."""
     try:
         data = tomllib.loads(text) if language == "toml" else yaml.load(text, _PlainLoader)
-    except (ValueError, RecursionError, yaml.YAMLError) as error:  # integers without end, nesting
-        raise InputError(f"`{name}` is not valid {language.upper()}: {error}") from None
+    except RecursionError:
+        raise InputError(f"`{name}` is not valid {language.upper()}: nested too deep") from None
+    except (ValueError, yaml.YAMLError) as error:  # also integers without end
+        what = str(error).partition("; use sys.")[0]  # which is for programmers
+        raise InputError(f"`{name}` is not valid {language.upper()}: {what}") from None
     if not isinstance(data, dict):
         raise InputError(f"`{name}` must hold a table of fields, got {type(data).__name__}")
     return data

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stiction._base.errors import InputError
+from stiction._base.files import check_file
 from stiction.cli.options import (
     BASE,
     SET,
@@ -99,8 +100,8 @@ class TrialOptions:
     def check_files(self) -> None:
         """Refuse files that are not there, before any work."""
         for path in (self.motion, self.static, self.plates, self.contacts, self.weights):
-            if path is not None and not path.is_file():
-                raise InputError(f"no file '{path}'; check the path")
+            if path is not None:
+                check_file(path, most=float("inf"))  # who reads it has a bound of its own
 
 
 def ground_reactions_of(

@@ -44,7 +44,7 @@ class EventLog(eqx.Module):
     v_after: Float[Array, "*events nv"]
     kinetic_before: Float[Array, "*events"]
     kinetic_after: Float[Array, "*events"]
-    removed: Float[Array, "*events"]  # by energy control [J]
+    removed: Float[Array, "*events"]  # by energy control, and as a sequence is cut short [J]
     limit: Float[Array, "*events n"]  # when endless impacts would have ended [s], or nan
     speed: Float[Array, "*events"]  # the largest |v| after
     acceleration: Float[Array, "*events"]  # the largest |dv/dt| after

@@ -44,7 +44,7 @@ class Event:
     mu: float = float("nan")  # coefficient of friction that was used, |p_t| / p_n
     kinetic_before: float = float("nan")  # of everything [J]
     kinetic_after: float = float("nan")
-    removed: float = 0.0  # by energy control [J]
+    removed: float = 0.0  # by energy control, and as a sequence is cut short [J]
     limit: float = float("nan")  # [s]
     note: str = ""
     index: int = field(default=-1, compare=False)  # in the trajectory's list

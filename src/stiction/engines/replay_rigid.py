@@ -28,6 +28,7 @@ from stiction.impacts import (
     ImpactProblem,
     ImpactSolution,
     bring_to_rest,
+    fall_back,
     impact_law,
     no_slip,
 )
@@ -87,7 +88,7 @@ class EventJump(eqx.Module):
     gap: Float[Array, "n"]  # [m]
     kinetic_before: Scalar  # [J]
     kinetic_after: Scalar
-    removed: Scalar  # by energy control [J]
+    removed: Scalar  # by energy control, and as a sequence is cut short [J]
     limit: Float[Array, "n"]  # when an infinite sequence of impacts would have ended [s]
 
 
@@ -189,11 +190,11 @@ class RigidFlow(eqx.Module):
         del at
         u, ground = d.contacts.velocity, d.contacts.support_velocity
         before = kinetic(d.L, y.v)
-        s, problem, limit = self._impact(row, t, d, before)
-        v = s.scale * (y.v + d.change(s.impulse.reshape(-1)))
-        u_plus = s.scale * (problem.velocity_after(s.impulse) + ground) - ground
+        s, back, problem, limit = self._impact(row, t, d, before)
+        v = s.scale * (y.v + d.change((s.impulse + back).reshape(-1)))
+        u_plus = s.scale * (problem.velocity_after(s.impulse + back) + ground) - ground
         after = kinetic(d.L, v)
-        given = jnp.sum(s.impulse * ground)
+        given = jnp.sum((s.impulse + back) * ground)
         booked = jnp.stack([*jnp.zeros(3, v.dtype), given, before - after + given])
         # What is at rest is so exactly, even if it is about to slip.
         slow = jnp.sum(jax.lax.stop_gradient(u_plus)[:, :-1] ** 2, axis=1) <= _BEGINS**2
@@ -202,13 +203,14 @@ class RigidFlow(eqx.Module):
         new = State(y.q, v, y.ledger + booked, y.gap)
         new = self._hold(new, d.contacts.gap, u_plus, d, rest)
         work = problem.work(s.impulse)
-        removed = before + jnp.sum(work) + given - after
+        removed = before + jnp.sum(work) + jnp.sum(s.impulse * ground) - after
         return new, EventJump(
             s.impulse, u, u_plus, work, d.contacts.gap, before, after, removed, limit
         )
 
     def _impact(self, row: EventRow, t: Scalar, d: ContactDynamics, energy: Scalar) -> tuple:
-        """The impulses, of the contacts that took part in the run's own impact."""
+        """The impulses, of the contacts that took part in the run's own impact, what their load
+        does besides (see `fall_back`), the problem, and when endless sequences would have ended."""
         law, u = self.law, d.contacts.velocity
         n, dim = u.shape
         fast = -row.velocity_before[:, -1]
@@ -229,18 +231,19 @@ class RigidFlow(eqx.Module):
             impact_law(law.impact, law.energy_method, law.sequence),
         ]
 
-        def resolve(problem: ImpactProblem) -> tuple[Array, Scalar]:
+        def resolve(problem: ImpactProblem) -> tuple[Array, Array, Scalar]:
             s = jax.lax.switch(jnp.where(row.impact, which, 0), laws, problem)
-            return s.impulse, s.scale
+            back = fall_back(problem, s.impulse, at_rest, law.rest_speed)
+            return s.impulse, jnp.where(row.impact & (which == 2), back, 0.0), s.scale
 
-        impulse, scale = _both_ways(resolve, problem)
+        impulse, back, scale = _both_ways(resolve, problem)
         # The flights that would have followed: v_k = eᵏ v, each 2 v_k / |a| long.
         fall = -d.a0.reshape(n, dim)[:, -1]
         ends = collides & slow & (law.restitution > 0) & (law.restitution < 1) & (fall > 0)
         flights = -2 * u[:, -1] * law.restitution
         flights = flights / jnp.where(ends, fall * (1 - law.restitution), 1.0)
         solution = ImpactSolution(impulse, fall, collides, scale, row.impact)
-        return solution, problem, jnp.where(ends, t + flights, 0.0)
+        return solution, back, problem, jnp.where(ends, t + flights, 0.0)
 
 
 def _nothing(problem: ImpactProblem) -> ImpactSolution:
@@ -248,7 +251,7 @@ def _nothing(problem: ImpactProblem) -> ImpactSolution:
     return ImpactSolution.of(none, jnp.zeros_like(problem.active), jnp.asarray(True))
 
 
-def _both_ways(resolve: Callable, problem: ImpactProblem) -> tuple[Array, Scalar]:
+def _both_ways(resolve: Callable, problem: ImpactProblem) -> tuple[Array, Array, Scalar]:
     """resolve(problem), whose derivatives can go backwards although it is solved by loops.
 
     Its matrix of derivatives is made forwards, column by column; what goes through it is linear.
@@ -258,8 +261,8 @@ def _both_ways(resolve: Callable, problem: ImpactProblem) -> tuple[Array, Scalar
     floats, rest = eqx.partition(problem, eqx.is_inexact_array)
 
     def flat(floats: ImpactProblem) -> Array:
-        impulse, scale = resolve(eqx.combine(floats, rest))
-        return jnp.concatenate([impulse.reshape(-1), scale[None]])
+        impulse, back, scale = resolve(eqx.combine(floats, rest))
+        return jnp.concatenate([impulse.reshape(-1), back.reshape(-1), scale[None]])
 
     at = jax.lax.stop_gradient(floats)
     p, J = flat(at), jax.jacfwd(flat)(at)
@@ -267,7 +270,8 @@ def _both_ways(resolve: Callable, problem: ImpactProblem) -> tuple[Array, Scalar
     for dp, x, x0 in zip(*map(jax.tree.leaves, (J, floats, at)), strict=True):
         change = jnp.where(jnp.isfinite(x0), x - x0, 0.0)  # a bound that is none is infinite
         p = p + jnp.tensordot(dp, change, axes=x.ndim)
-    return p[:-1].reshape(problem.velocity.shape), p[-1]
+    impulse, back = p[:-1].reshape(2, *problem.velocity.shape)
+    return impulse, back, p[-1]
 
 
 class FreeFlow(eqx.Module):

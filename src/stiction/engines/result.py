@@ -47,7 +47,8 @@ class RESULTS(eqx.Enumeration):
     )
     events_used_up = "The maximum number of events was reached. Try increasing `max_events`."
     too_many_contacts = (
-        "More contacts touch at once than there is room for. Leave contacts out that need not be."
+        "More contacts touch at once than the 400 (1,200 rows) that there is room for. Name those"
+        " that matter in `contact.points`."
     )
     cascade = (
         "Events follow each other without time going on. The contact problem may have no"

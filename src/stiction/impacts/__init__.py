@@ -15,7 +15,7 @@ from stiction.impacts.dissipation import dissipation
 from stiction.impacts.energy import scaled
 from stiction.impacts.forces import impact_forces
 from stiction.impacts.friction_map import FrictionMap, friction_map
-from stiction.impacts.no_slip import bring_to_rest, no_slip
+from stiction.impacts.no_slip import bring_to_rest, fall_back, no_slip
 from stiction.impacts.patch import PatchImpact, patch_impact
 from stiction.impacts.problem import ImpactProblem, ImpactSolution
 from stiction.impacts.restitution_matrix import (
@@ -77,6 +77,7 @@ __all__ = [
     "RestitutionLaw",
     "bring_to_rest",
     "compare_friction",
+    "fall_back",
     "friction_map",
     "given_restitution",
     "impact_forces",

@@ -39,18 +39,44 @@ def stick_impulse(problem: ImpactProblem, kept: Bool[Array, "n"]) -> Float[Array
 
 
 def bring_to_rest(problem: ImpactProblem, still: Bool[Array, "n"]) -> ImpactSolution:
-    r"""Impulses that stop the normal motion of all that touches, and all motion of `still` ones.
+    r"""Impulses that stop the normal motion of what touches, and all motion of `still` ones.
 
     For impacts too slow to matter. A bouncing ball and a rocking block both hit the ground
     infinitely often before they rest. Below a small speed the sequence is cut short: no contact
-    rebounds and none is thrown off, whatever the impact law. Contacts that do not slide do not
-    begin to. That is a projection in the metric of the kinetic energy, $u^+ = 0$ in the rows that
-    are held, so it never adds energy; the impulses that it leaves out (friction of the slow normal
-    impulses) are smaller still.
+    rebounds, whatever the impact law. Contacts that do not slide do not begin to. That is a
+    projection in the metric of the kinetic energy, $u^+ = 0$ in the rows that are held, so it never
+    adds energy; the impulses that it leaves out (friction of the slow normal impulses) are smaller
+    still. A contact that would have to be pulled is released, and thrown off: see `fall_back`.
     """
-    u = problem.velocity
-    sticks = problem.active & still
-    tangents = jnp.repeat(sticks[:, None], u.shape[1] - 1, axis=1)
-    rows = jnp.concatenate([tangents, problem.active[:, None]], axis=1).reshape(-1).astype(u.dtype)
-    p = solve_in_rows(problem.W, rows, -u.reshape(-1), problem.scale)
-    return ImpactSolution.of(p.reshape(u.shape), sticks, jnp.asarray(True))
+
+    def solve(kept: Array) -> tuple[Array, Array]:
+        p = _stop(problem, problem.velocity, kept, still)
+        return p, jnp.where(kept, p[:, -1], 0.0)
+
+    kept, p = release_pulled(problem.active, solve)
+    return ImpactSolution.of(p, kept & still, jnp.asarray(True))
+
+
+def fall_back(
+    problem: ImpactProblem,
+    impulse: Float[Array, "n dim"],
+    still: Bool[Array, "n"],
+    rest_speed: Float[Array, "n"],
+) -> Float[Array, "n dim"]:
+    """What closes the contacts of a sequence that is cut short, so that they stay so.
+
+    What a slow impact throws off no faster than `rest_speed`, as a rocking block does with its
+    other corner, comes back by its load, strikes and throws off the first, and so on. The rows
+    returned change velocities as the load does until then [N·s]; none of it is the contacts'.
+    """
+    u = problem.velocity_after(impulse)
+    return _stop(problem, u, problem.active & (u[:, -1] <= rest_speed), still)
+
+
+def _stop(
+    problem: ImpactProblem, u: Float[Array, "n dim"], kept: Array, still: Array
+) -> Float[Array, "n dim"]:
+    """The least impulses of the kept contacts that take u away, of `still` ones whole."""
+    tangents = jnp.repeat((kept & still)[:, None], u.shape[1] - 1, axis=1)
+    rows = jnp.concatenate([tangents, kept[:, None]], axis=1).reshape(-1).astype(u.dtype)
+    return solve_in_rows(problem.W, rows, -u.reshape(-1), problem.scale).reshape(u.shape)

@@ -47,6 +47,7 @@ item = Document("rodic").item
 MU = 0.1  # of wooden soles
 SPEED = 1.25  # of walking [m/s]
 SAMPLE = 0.005  # [s]
+NOISE = 1e-8  # by which variants of a walk differ: landings do not repeat beyond that [rad, m]
 
 
 # ------------------------------------------- Figure 2: functional coordinates of a foot's contact
@@ -195,17 +196,21 @@ def forward_walk(speed: float = SPEED) -> ForwardWalk:
     return walk_on({"contact.solver": "lcp"}, half_steps=6, speed=speed)
 
 
-def walk_on(changes: dict[str, Any], **plan: Any) -> ForwardWalk:
+def walk_on(changes: dict[str, Any], *, variant: int = 0, **plan: Any) -> ForwardWalk:
     """The man of the recording on footsteps of his own, with the forces on each foot.
 
     Args:
         changes: Of the scene `human-walk`.
+        variant: 0 follows the plan; others follow plans that differ from it by noise of 1e-8 rad.
         **plan: As `walk_to_follow` takes them.
     """
     table = walk_to_follow(RECORDING / MOTION, height=STATURE, mass=MASS, **plan)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "walk.csv"
-        rows, head = np.column_stack([table.time, table.values]), ",".join(["time", *table.names])
+        values = table.values
+        if variant:
+            values = values + np.random.default_rng(variant).normal(scale=NOISE, size=values.shape)
+        rows, head = np.column_stack([table.time, values]), ",".join(["time", *table.names])
         np.savetxt(file, rows, delimiter=",", header=head, comments="", fmt="%.9g")
         until = float(np.round(table.time[-1], 3))
         fields = {"track.file": str(file), "until": until, "samples": round(until / SAMPLE) + 1}

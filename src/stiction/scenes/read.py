@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from stiction._base.errors import InputError
-from stiction._base.files import MODEL_SUFFIXES, explain, parse_fields, read_fields
+from stiction._base.files import MODEL_SUFFIXES, check_file, explain, parse_fields, read_fields
 from stiction.scenes.library import LIBRARY, find_scene
 from stiction.scenes.scenario import LAWS, Scenario, law_name
 
@@ -75,8 +75,7 @@ def _read(source: str | Path) -> tuple[dict[str, Any], Path]:
     path = Path(source)
     suffix = path.suffix.lower()
     if suffix in MODEL_SUFFIXES:
-        if not path.is_file():
-            raise InputError(f"no file '{path}'; check the path")
+        check_file(path)
         return {"title": path.stem, "mechanism": {"file": path.name}}, path.resolve().parent
     if suffix in SCENARIO_SUFFIXES:
         return read_fields(path), path.resolve().parent

@@ -5,7 +5,7 @@ import warp as wp
 from .contacts import NOTHING, place_contact, row
 from .coordinates import is_dry
 from .events import REST
-from .impact import bring_to_rest, no_slip, resolve
+from .impact import bring_to_rest, fall_back, no_slip, resolve
 from .layout import (
     EVENT_NUMBERS,
     IMPACT,
@@ -23,7 +23,7 @@ from .layout import (
     TOO_MANY_CONTACTS,
     Machines,
 )
-from .log import note, note_before, note_impulse, note_pair
+from .log import note, note_before, note_impulse, note_pair, note_velocity
 from .outer import has_shapes
 from .reals import (
     INFINITY,
@@ -40,7 +40,17 @@ from .reals import (
     real,
     tolerance,
 )
-from .rows import activate, build_rows, first_row, law, n_active, n_rows, pair_of, push
+from .rows import (
+    activate,
+    build_rows,
+    first_row,
+    law,
+    n_active,
+    n_rows,
+    pair_of,
+    push,
+    times_W,
+)
 from .step import (
     kinetic,
 )
@@ -106,6 +116,19 @@ def mark_touching(m: Machines, s: World):
         put_int(s, m[0].z.status, TOO_MANY_CONTACTS)
 
 
+@wp.func
+def change_velocity(m: Machines, s: World):
+    """v += M⁻¹ Jᵀ p, and what p does on supports that move [J]."""
+    fill(s, m[0].z.shift, m[0].tree.nv, ZERO)
+    push(m, s, m[0].c.impulse, m[0].z.shift)
+    second_half(m, s, m[0].z.shift)
+    add_scaled(s, m[0].at.v, ONE, m[0].z.shift, m[0].tree.nv)
+    given = real(0.0)
+    for r in range(n_rows(m, s)):
+        given += get(s, m[0].c.impulse + r) * get(s, m[0].c.ground + r)
+    return given
+
+
 @wp.func(inline=False)
 def collide(m: Machines, s: World):
     """Velocities jump: by the impact law, or to a stop if it is an impact without collision."""
@@ -151,10 +174,7 @@ def collide(m: Machines, s: World):
     else:
         resolve(m, s, before)
     # Velocities after, and the books.
-    fill(s, m[0].z.shift, m[0].tree.nv, ZERO)
-    push(m, s, m[0].c.impulse, m[0].z.shift)
-    second_half(m, s, m[0].z.shift)
-    add_scaled(s, m[0].at.v, ONE, m[0].z.shift, m[0].tree.nv)
+    given = change_velocity(m, s)
     after = kinetic(m, s, m[0].at.v)
     if not (after < INFINITY):  # it would hit again for ever
         put_int(s, m[0].z.status, NOT_FINITE)
@@ -165,9 +185,17 @@ def collide(m: Machines, s: World):
             for d in range(m[0].tree.nv):
                 put(s, m[0].at.v + d, scale * get(s, m[0].at.v + d))
     left = scale * scale * after
-    given = real(0.0)
-    for r in range(n):
-        given += get(s, m[0].c.impulse + r) * get(s, m[0].c.ground + r)
+    for k in range(n_active(m, s)):
+        note_impulse(m, s, k, scale)
+    if harmless and not jammed:
+        u = m[0].c.work + n
+        for r in range(n):
+            put(s, u + r, get(s, m[0].c.velocity + r) + times_W(m, s, n, r, m[0].c.impulse))
+        if fall_back(m, s, u, REST):
+            given += change_velocity(m, s)
+            left = kinetic(m, s, m[0].at.v)
+            for k in range(n_active(m, s)):
+                note_velocity(m, s, k, u)
     books = m[0].z.y + m[0].tree.nq + m[0].tree.nv
     put(s, books + SUPPORT_WORK, get(s, books + SUPPORT_WORK) + given)
     put(s, books + IMPACT_LOSS, get(s, books + IMPACT_LOSS) + before - left + given)
@@ -175,8 +203,6 @@ def collide(m: Machines, s: World):
     note(m, s, TANGENTIAL, real(int(jammed)))
     note(m, s, KINETIC_AFTER, left)
     note(m, s, REMOVED, after - left)
-    for k in range(n_active(m, s)):
-        note_impulse(m, s, k, scale)
     to = EVENT_NUMBERS + PAIR_NUMBERS * m[0].pairs.count + m[0].tree.nq + m[0].tree.nv
     for j in range(m[0].tree.nv):
         note(m, s, to + j, get(s, m[0].at.v + j))

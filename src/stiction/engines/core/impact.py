@@ -10,7 +10,7 @@ from .algebra import factor_rows, least_solution
 from .cone import solve_cone
 from .dissipation import slide, stick_holds
 from .flat_friction import solve_flat
-from .layout import MU_DYNAMIC, MU_STATIC, Machines
+from .layout import MU_DYNAMIC, MU_STATIC, REST_SPEED, Machines
 from .reals import (
     HALF,
     INFINITY,
@@ -155,6 +155,24 @@ def sticks_soundly(m: Machines, s: World):
     return True
 
 
+@wp.func
+def release_worst(m: Machines, s: World):
+    """Let go of the contact that is pulled hardest; whether there is one."""
+    worst = int(-1)
+    least = real(0.0)
+    for r in range(n_rows(m, s)):
+        least = wp.min(least, -_PULL * wp.abs(get(s, m[0].c.impulse + r)))
+    for k in range(n_active(m, s)):
+        p_n = get(s, m[0].c.impulse + first_row(m, s, k + 1) - 1)
+        if p_n < least:
+            least = p_n
+            worst = k
+    if worst < 0:
+        return False
+    put_int(s, m[0].c.fixed + worst, 1)
+    return True
+
+
 @wp.func(inline=False)
 def no_slip(m: Machines, s: World):
     """(3.15) with tangential ratios 0. A contact that would have to be pulled is released: it parts
@@ -162,36 +180,20 @@ def no_slip(m: Machines, s: World):
     contact left would pull or a released one comes nearer, not all can stick: then the answer is
     Coulomb's with a friction beyond that of any material.
     """
-    count = n_active(m, s)
     release_none(m, s)
-    for _ in range(count):
+    for _ in range(n_active(m, s)):
         stick_all(m, s)
-        worst = int(-1)
-        least = real(0.0)
-        for r in range(n_rows(m, s)):
-            least = wp.min(least, -_PULL * wp.abs(get(s, m[0].c.impulse + r)))
-        for k in range(count):
-            p_n = get(s, m[0].c.impulse + first_row(m, s, k + 1) - 1)
-            if p_n < least:
-                least = p_n
-                worst = k
-        if worst < 0:
+        if not release_worst(m, s):
             break
-        put_int(s, m[0].c.fixed + worst, 1)
     if sticks_soundly(m, s):
         return True
     return together(m, s, CONE, False, _FIRM)
 
 
 @wp.func
-def bring_to_rest(m: Machines, s: World, still: real):
-    """Impacts too slow to matter: what touches is brought to rest along its normal, and stays.
-
-    A bouncing ball and a rocking block both hit the ground infinitely often before they rest. Below
-    a small speed the sequence is cut short: no contact rebounds and none is thrown off, whatever
-    the impact law. Contacts slower than `still` along the surface stop there too. A projection in
-    the metric of the kinetic energy, so it never adds any.
-    """
+def stop_all(m: Machines, s: World, u: int, still: real):
+    """Impulses that take away the velocities u of contacts that are not released: along normals,
+    and along the surface where a contact was slower than `still` before the impact."""
     size = int(0)
     for k in range(n_active(m, s)):
         begin = first_row(m, s, k)
@@ -201,11 +203,49 @@ def bring_to_rest(m: Machines, s: World, still: real):
             speed += get(s, m[0].c.velocity + r) * get(s, m[0].c.velocity + r)
         if speed > still * still:
             begin = normal
-        for r in range(begin, normal + 1):
-            put_int(s, m[0].c.equation + size, r)
-            put(s, m[0].c.work + r, -get(s, m[0].c.velocity + r))
-            size += 1
+        if get_int(s, m[0].c.fixed + k) == 0:
+            for r in range(begin, normal + 1):
+                put_int(s, m[0].c.equation + size, r)
+                put(s, m[0].c.work + r, -get(s, u + r))
+                size += 1
     stop_rows(m, s, m[0].c.work, size)
+
+
+@wp.func
+def bring_to_rest(m: Machines, s: World, still: real):
+    """Impacts too slow to matter: what touches is brought to rest along its normal.
+
+    A bouncing ball and a rocking block both hit the ground infinitely often before they rest. Below
+    a small speed the sequence is cut short: no contact rebounds, whatever the impact law. Contacts
+    slower than `still` along the surface stop there too. A projection in the metric of the kinetic
+    energy, so it never adds any. A contact that would have to be pulled is released: it is thrown
+    off, see `fall_back`.
+    """
+    release_none(m, s)
+    for _ in range(n_active(m, s)):
+        stop_all(m, s, m[0].c.velocity, still)
+        if not release_worst(m, s):
+            return
+
+
+@wp.func
+def fall_back(m: Machines, s: World, u: int, still: real):
+    """The end of a sequence that is cut short: its contacts are closed, and stay so.
+
+    What a slow impact throws off no faster than `rest_speed`, as a rocking block does with its
+    other corner, comes back by its load, strikes and throws off the first, and so on. That is done
+    at once here. `impulse` receives what the load would give until then, in rows of contacts, but
+    none of it is theirs; u, what they gave leaves. Whether there was anything to do.
+    """
+    thrown = bool(False)
+    for k in range(n_active(m, s)):
+        u_n = get(s, u + first_row(m, s, k + 1) - 1)
+        if get_int(s, m[0].c.fixed + k) == 1 and u_n <= law(m, s, pair_of(m, s, k), REST_SPEED):
+            put_int(s, m[0].c.fixed + k, 0)
+            thrown = thrown or wp.abs(u_n) > still
+    if thrown:
+        stop_all(m, s, u, still)
+    return thrown
 
 
 @wp.func

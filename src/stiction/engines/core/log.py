@@ -141,6 +141,19 @@ def note_impulse(m: Machines, s: World, k: int, scale: real):
 
 
 @wp.func
+def note_velocity(m: Machines, s: World, k: int, u: int):
+    """The velocity of the k-th contact after an impact and what followed it: u + W p."""
+    n = n_rows(m, s)
+    begin = first_row(m, s, k)
+    end = first_row(m, s, k + 1)
+    for r in range(begin, end):
+        to = told_at(m, end - begin, r - begin)
+        if to >= 0:
+            new = get(s, u + r) + times_W(m, s, n, r, m[0].c.impulse)
+            note_pair(m, s, pair_of(m, s, k), VELOCITY_AFTER + to, new)
+
+
+@wp.func
 def note_after(m: Machines, s: World, flags: int):
     note(m, s, CONSISTENT, real(flags % 2))
     note(m, s, SUSPICIOUS, real(flags // 2))

@@ -120,12 +120,14 @@ def look_around(m: Machines, s: World, t: real):
                 m[0].pairs.kind[i] = NOTHING
                 put(s, m[0].c.gap + i, INFINITY)
     keep_normals(m, s)
-    # Where more is near than there is room for, one looks less far, and again sooner.
-    for _ in range(_NARROWER):
+    # Where more is near than there is room for, one looks less far, and again sooner. Where more
+    # touches than that, the run is over.
+    for k in range(_NARROWER):
+        if k > 0:
+            margin = HALF * margin
+            forget_new(m, s)
         if find_pairs(m, s, t, margin):
             break
-        margin = HALF * margin
-        forget_new(m, s)
     verdict = renew(m, s, t)
     put(s, m[0].z.margin, wp.min(margin, way_to_unknown(m, s)))
     return verdict

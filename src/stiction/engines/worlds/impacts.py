@@ -62,7 +62,8 @@ def _outcome(looked: Looked) -> ImpactOutcome:
         return np.einsum("nij,nj->ni", state.turn, pairs[:, int(at) : int(at) + 3])
 
     left, removed = float(row[lay.KINETIC_AFTER]), float(row[lay.REMOVED])
-    scale = np.sqrt(left / (left + removed)) if removed > 0 else 1.0
+    controlled = run.options.energy_method != ENERGY_METHODS.index("off") and removed > 0
+    scale = np.sqrt(left / (left + removed)) if controlled else 1.0
     return ImpactOutcome(
         rows(lay.VELOCITY_AFTER), rows(lay.IMPULSE), pairs[:, int(lay.MU)], left, float(scale)
     )

@@ -1,6 +1,7 @@
 """Runs of worlds: MuJoCo's model, the laws of contact, and what came of them."""
 
 import functools
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import mujoco
@@ -14,8 +15,8 @@ from stiction.engines.compliant import Compliant
 from stiction.engines.given import Extent, Given
 from stiction.engines.hybrid import Hybrid
 from stiction.engines.outside import go_with_control
-from stiction.engines.result import Trajectory
-from stiction.engines.room import require_few_steps, require_memory
+from stiction.engines.result import RESULTS, Trajectory
+from stiction.engines.room import MOST_ROWS_AT_ONCE, require_few_steps, require_memory
 from stiction.engines.stepping import Stepping
 from stiction.engines.tableaus import stages_of
 from stiction.engines.tolerances import INSIDE
@@ -33,6 +34,7 @@ from stiction.surfaces import WorldContacts, still_planes
 _HYBRID = (
     "restitution", "mu_static", "mu_dynamic", "rest_speed", "stribeck_speed", "stribeck_exponent",
 )  # fmt: skip
+_MOST_ROOM = MOST_ROWS_AT_ONCE // 3
 _SIDES = 8  # of the pyramids that some laws of impacts have instead of cones
 
 
@@ -72,12 +74,18 @@ class Prepared(NamedTuple):
 
 
 def _carry_out(given: Given, extent: Extent) -> Trajectory:
-    made = prepare(given, extent)
-    try:
-        go(made, given, extent)
-    finally:
-        made.run.let_go()
-    return _so_far(made, given, extent, made.run)
+    """A run; once more with twice the room, where more is near than the room that it had."""
+    while True:
+        made = prepare(given, extent)
+        try:
+            go(made, given, extent)
+        finally:
+            made.run.let_go()
+        done = _so_far(made, given, extent, made.run)
+        room = given.contacts.room
+        if not bool(done.result == RESULTS.too_many_contacts) or room >= _MOST_ROOM:
+            return done
+        given = given._replace(contacts=replace(given.contacts, room=min(2 * room, _MOST_ROOM)))
 
 
 def _so_far(made: Prepared, given: Given, extent: Extent, run: Run) -> Trajectory:
