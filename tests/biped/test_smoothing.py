@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.interpolate import make_interp_spline
 
 from stiction import InputError
-from stiction.biped.grf.smoothing import choose_cutoff, low_pass, smooth
+from stiction.biped.grf.smoothing import choose_cutoff, derivatives, low_pass, smooth
 
 FILTERS = ["spline", "butterworth"]
 RATE = 100.0
@@ -57,6 +58,15 @@ def test_derivatives_are_those_of_the_positions():
     assert_allclose(motion.acceleration[:, 1], -9 * np.cos(3 * TIME), atol=1e-4)
     assert np.isinf(motion.cutoff)
     assert not motion.chosen
+
+
+@pytest.mark.parametrize("rows", [8, 9, 50])
+def test_derivatives_are_those_of_scipys_quintic_spline(rows):
+    q = np.random.default_rng(0).standard_normal((rows, 2))
+    spline = make_interp_spline(TIME[:rows], q, k=5)
+    for order, found in enumerate(derivatives(q, 1 / RATE), start=1):
+        expected = spline(TIME[:rows], order)
+        assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
 
 
 def noisy(level, seed=0, columns=8):

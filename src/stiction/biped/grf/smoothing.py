@@ -18,8 +18,7 @@ the filtered samples gives the derivatives, so that the three belong to one func
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
-from scipy.linalg import solveh_banded
+from scipy.linalg import solve_banded, solveh_banded
 
 from stiction._base.errors import InputError, unknown
 
@@ -89,11 +88,11 @@ def smooth(
                 f" got {fc:g}"
             )
     y = q if np.isinf(fc) else low_pass(q, period, fc, filter)
-    spline = make_interp_spline(time, y, k=5)
+    rate, acceleration = derivatives(y, period)
     settled = np.ones(len(time), bool)
     edge = min(_edge(period, fc, filter), len(time) // 2)
     settled[:edge] = settled[len(time) - edge :] = False
-    return Smoothed(time, y, spline(time, 1), spline(time, 2), filter, fc, chosen, settled)
+    return Smoothed(time, y, rate, acceleration, filter, fc, chosen, settled)
 
 
 def _edge(period: float, cutoff: float, filter: str) -> int:
@@ -102,11 +101,32 @@ def _edge(period: float, cutoff: float, filter: str) -> int:
     coarse = max(step, 0.02)
     n = max(24, round(8 / coarse))
     y = np.eye(n) if np.isinf(cutoff) else low_pass(np.eye(n), coarse, 1.0, filter)
-    t = np.arange(n, dtype=float)
-    noise = np.linalg.norm(make_interp_spline(t, y, k=5)(t, 2), axis=1)[: n // 2]
+    noise = np.linalg.norm(derivatives(y, 1.0)[1], axis=1)[: n // 2]
     # A padded filter is quiet there and wrong: it takes accelerations to zero.
     padded = 0.25 / coarse if filter in ("butterworth", "opensim") and np.isfinite(cutoff) else 0.0
     return round(max(np.argmax(noise < 2 * noise[-1]), padded) * coarse / step)
+
+
+def derivatives(q: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray]:
+    """First and second derivatives of the quintic spline through even samples, not-a-knot.
+
+    In uniform B-splines about every sample and two more beyond each end; the fifth derivative does
+    not jump at the second and third sample from an end. SciPy's `make_interp_spline` gives the
+    same, but to import it takes a sixth of all the time of `grf`.
+    """
+    n = len(q) + 4
+    bands = np.zeros((13, n))  # six diagonals on either side
+    for j, weight in enumerate((1, 26, 66, 26, 1)):
+        bands[8 - j, j : j + len(q)] = weight / 120
+    for row, first in ((0, 0), (1, 1), (n - 2, n - 8), (n - 1, n - 7)):
+        columns = first + np.arange(7)
+        bands[6 + row - columns, columns] = (1, -6, 15, -20, 15, -6, 1)
+    right = np.zeros((n, *q.shape[1:]))
+    right[2:-2] = q
+    weights = solve_banded((6, 6), bands, right)
+    a, b, c, d, e = (weights[k : k + len(q)] for k in range(5))
+    rate = (e - a + 10 * (d - b)) / (24 * period)
+    return rate, (a + e + 2 * (b + d) - 6 * c) / (6 * period**2)
 
 
 def low_pass(q: np.ndarray, period: float, cutoff: float, filter: str) -> np.ndarray:
