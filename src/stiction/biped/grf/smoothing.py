@@ -27,7 +27,11 @@ _ORDER = 3  # of the difference that is penalised
 # Cut-offs tried, and the part of the spectrum that is first taken to hold noise alone.
 _TRIED, _TOP, _ROUNDS = 60, 0.4, 5
 _MARGIN = 1.5  # what lies above so many times the cut-off is noise
-_DOUBTS = 2.0  # standard errors within which two cut-offs cannot be told apart
+# Standard errors within which two cut-offs cannot be told apart: for white noise, and at most, for
+# noise that falls with frequency. That comes from skin that moves, and has more at the frequencies
+# of the motion, where no spectrum shows it.
+_DOUBTS, _MOST_DOUBTS = 1.0, 2.0
+_ENDS = 0.1  # s at either end, at most a quarter of the record, where filters err in other ways
 _STEEPEST = 3.0  # fall of the noise's power with frequency, as a power of it
 # Noise that adds less than this to accelerations [m/s², rad/s²], 0.5 % of gravity, stays.
 _NEGLIGIBLE = 0.05
@@ -168,9 +172,10 @@ def choose_cutoff(path: np.ndarray, period: float) -> float:
     $$ \sum_f \omega^4 \big((1-H)^2 S + H^2 N\big)
        = \mathrm{E} \sum_f \omega^4 \big((1-H)^2 P + (2H - 1) N\big), \qquad P = S + N. $$
 
-    The first term is the second difference of what the filter takes away. N is a power law of
-    frequency, fitted to the spectrum above 1.5 times the cut-off, in turns. Of cut-offs whose
-    errors cannot be told apart the lowest is taken.
+    The first term is the second difference of what the filter takes away; the ends of the record
+    are left out. N is a power law of frequency, fitted to the spectrum above 1.5 times the cut-off,
+    in turns. Of cut-offs whose errors cannot be told apart the lowest is taken: one that is too
+    high costs more.
 
     Args:
         path: What the motion is judged by, one column a coordinate: the centre of mass, whose
@@ -189,19 +194,21 @@ def choose_cutoff(path: np.ndarray, period: float) -> float:
     s = np.sin(np.pi * f * period)
     H = 1 / (1 + _HALF_POWER * (s / np.sin(np.pi * tried * period)[:, None]) ** (2 * _ORDER))
     taken = (path - low_pass(path, period, fc, "spline") for fc in tried)
-    distortion = np.array([np.sum(np.diff(x, 2, axis=0) ** 2) for x in taken])
-    low = _TOP * 0.5 / period
+    end = min(round(_ENDS / period), n // 4)
+    distortion = np.array([np.sum(np.diff(x, 2, axis=0)[end : n - 2 - end] ** 2) for x in taken])
+    low, share = _TOP * 0.5 / period, (n - 2 * end) / n
     for _ in range(_ROUNDS):
         level, slope = _noise(path, period, low)
         # Power of the second differences of the noise, by frequency, for a unit level.
-        unit = (2 * s) ** 4 * (f * 2 * period) ** -slope
-        if np.sqrt(level.sum() * unit.sum() / n) / period**2 < _NEGLIGIBLE:
+        unit = share * (2 * s) ** 4 * (f * 2 * period) ** -slope
+        if np.sqrt(level.sum() * unit.sum() / (n - 2 * end)) / period**2 < _NEGLIGIBLE:
             return np.inf
         error = distortion + level.sum() * ((2 * H - 1) @ unit)
         best = int(np.argmin(error))
         spread = ((1 - H) ** 2 - (1 - H[best]) ** 2) * unit
         doubt = np.sqrt(2 * np.sum(level**2) * np.sum(spread**2, axis=1))
-        cutoff = float(tried[np.argmax(error <= error[best] + _DOUBTS * doubt)])
+        doubt *= min(_DOUBTS + slope / 2, _MOST_DOUBTS)
+        cutoff = float(tried[np.argmax(error <= error[best] + doubt)])
         low = min(_MARGIN * cutoff, 0.8 * 0.5 / period)
     return cutoff
 
