@@ -340,6 +340,7 @@ class Verdict:
         count: Of logs.
         held: Of the intervals that hold the truth, by parameter, how many of how many.
         width: Median of that, by parameter.
+        mean_width: Its mean.
         refused: Logs that were refused.
         named: Logs, those refused among them, whose fault is named.
         caveat: Logs whose fault only a caveat names.
@@ -349,6 +350,7 @@ class Verdict:
     count: int
     held: dict[str, tuple[int, int]]
     width: dict[str, float]
+    mean_width: dict[str, float]
     refused: int
     named: int
     caveat: int
@@ -398,10 +400,12 @@ def verdict_on(outcomes: Sequence[Outcome]) -> Verdict:
     names = list(dict.fromkeys(n for o in outcomes for n in o.held))
     said = [o.said for o in outcomes if o.said]
     held = {n: [o.held[n] for o in outcomes if n in o.held] for n in names}
+    widths = {n: [o.width[n] for o in outcomes if n in o.width] for n in names}
     return Verdict(
         len(outcomes),
         {n: (sum(v), len(v)) for n, v in held.items()},
-        {n: float(np.median([o.width[n] for o in outcomes if n in o.width])) for n in names},
+        {n: float(np.median(w)) for n, w in widths.items()},
+        {n: float(np.mean(w)) for n, w in widths.items()},
         sum(o.refused for o in outcomes),
         sum(o.named for o in outcomes),
         sum(o.caveat for o in outcomes),

@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import mujoco
 import numpy as np
 
 from stiction._base.arrays import Array, Float
 from stiction._base.errors import unknown
-from stiction._base.mujoco_warnings import hear_mujoco
 from stiction.mechanism.tree import Tree
 
 if TYPE_CHECKING:
-    from stiction.mechanism.summary import Summary
+    import mujoco
 
-hear_mujoco()  # whoever loads a model comes by here
+    from stiction.mechanism.summary import Summary
 
 
 class Joints(eqx.Module):
@@ -116,7 +114,7 @@ class CompiledModel:
     differ only in numbers share a compiled program. Nothing inside of such a program may use it.
     """
 
-    def __init__(self, model: mujoco.MjModel):
+    def __init__(self, model: "mujoco.MjModel"):
         self.model = model
         bodies = (model.body_parentid, model.body_weldid, model.geom_bodyid)
         rules = (model.geom_contype, model.geom_conaffinity, model.exclude_signature)

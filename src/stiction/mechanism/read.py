@@ -7,6 +7,7 @@ import numpy as np
 from stiction._base.arrays import Array
 from stiction._base.checks import require_moderate
 from stiction._base.errors import InputError
+from stiction._base.mujoco_warnings import hear_mujoco
 from stiction.mechanism.beyond import beyond_a_tree, bounds_of_joints
 from stiction.mechanism.mechanism import (
     GREY,
@@ -21,6 +22,8 @@ from stiction.mechanism.mechanism import (
 )
 from stiction.mechanism.tidy import Tidied
 from stiction.mechanism.tree import FREE, FREEDOMS, HINGE, SLIDE, Tree
+
+hear_mujoco()  # whoever loads a model comes by here
 
 
 def read(model: mujoco.MjModel, tidied: Tidied, *, name: str) -> Mechanism:

@@ -98,6 +98,8 @@ def frame_name(element: ET.Element, *tags: str) -> str:
 
 def body_fixed_xyz(angles: np.ndarray) -> np.ndarray:
     """The rotation Rx Ry Rz of OpenSim's `orientation` [rad]."""
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_euler("XYZ", angles).as_matrix()
+    (a, b, c), (sa, sb, sc) = np.cos(angles), np.sin(angles)
+    Rx = np.array([[1.0, 0.0, 0.0], [0.0, a, -sa], [0.0, sa, a]])
+    Ry = np.array([[b, 0.0, sb], [0.0, 1.0, 0.0], [-sb, 0.0, b]])
+    Rz = np.array([[c, -sc, 0.0], [sc, c, 0.0], [0.0, 0.0, 1.0]])
+    return Rx @ Ry @ Rz

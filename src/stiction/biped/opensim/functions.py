@@ -9,12 +9,12 @@ $$ y_k = p_k(x_k), \qquad x_k = \textstyle\sum_j A_{kj} q_j . $$
 
 import math
 import xml.etree.ElementTree as ET
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.interpolate import CubicSpline, PPoly, make_interp_spline
 
 from stiction._base.arrays import Array, Float
 from stiction._base.errors import InputError, unknown
@@ -24,7 +24,7 @@ from stiction.biped.opensim import document
 SIMM_SPLINES = ("SimmSpline", "NaturalCubicSpline", "natCubicSpline")
 _POLYNOMIALS = ("Constant", "LinearFunction", "PolynomialFunction", "PiecewiseLinearFunction")
 KINDS = (*_POLYNOMIALS, *SIMM_SPLINES[:2], "GCVSpline", "MultiplierFunction")
-_EDGE = 1.0  # width of the outermost pieces; SciPy's PPoly goes on with them for ever
+_EDGE = 1.0  # width of the outermost pieces, which go on for ever
 
 
 class CoordinateFunctions(eqx.Module):
@@ -49,15 +49,31 @@ class CoordinateFunctions(eqx.Module):
         return value
 
 
+class Pieces(NamedTuple):
+    """A piecewise polynomial, laid out as SciPy's `PPoly`, which is slow to import."""
+
+    c: np.ndarray  # coefficients (n_powers, n_pieces), highest power first, about the left ends
+    x: np.ndarray  # the ends of the pieces; the outermost go on beyond them
+
+    def __call__(self, x: np.ndarray | float, order: int = 0) -> np.ndarray:
+        """The derivative of an order at x."""
+        x = np.asarray(x, float)
+        piece = np.clip(np.searchsorted(self.x, x, side="right") - 1, 0, self.c.shape[1] - 1)
+        value, dx = np.zeros(x.shape), x - self.x[piece]
+        for power in range(len(self.c) - 1, order - 1, -1):
+            value = value * dx + math.perm(power, order) * self.c[len(self.c) - 1 - power][piece]
+        return np.asarray(value)
+
+
 class Term:
     """One function as read: a piecewise polynomial and the weights of the coordinates in x."""
 
-    def __init__(self, polynomial: PPoly, weights: dict[str, float]):
+    def __init__(self, polynomial: Pieces, weights: dict[str, float]):
         self.polynomial, self.weights = polynomial, weights
 
     def scaled(self, factor: float) -> "Term":
         """The function times a number."""
-        return Term(PPoly(factor * self.polynomial.c, self.polynomial.x), self.weights)
+        return Term(Pieces(factor * self.polynomial.c, self.polynomial.x), self.weights)
 
 
 def tabulate(terms: list[Term], coordinates: tuple[str, ...]) -> CoordinateFunctions:
@@ -112,7 +128,7 @@ def read_term(element: ET.Element, coordinates: list[str]) -> Term:
     return Term(polynomial, {coordinates[0]: 1.0})
 
 
-def read_polynomial(element: ET.Element) -> PPoly:
+def read_polynomial(element: ET.Element) -> Pieces:
     """A function of one variable as a piecewise polynomial."""
     scale = 1.0
     while element.tag == "MultiplierFunction":
@@ -122,10 +138,10 @@ def read_polynomial(element: ET.Element) -> PPoly:
         scale *= document.number(element, "scale", 1.0)
         element = inside[0]
     polynomial = _read_plain(element)
-    return PPoly(scale * polynomial.c, polynomial.x)
+    return Pieces(scale * polynomial.c, polynomial.x)
 
 
-def _read_plain(element: ET.Element) -> PPoly:
+def _read_plain(element: ET.Element) -> Pieces:
     """A function of one variable that multiplies no other."""
     kind = element.tag
     if kind == "Constant":
@@ -140,7 +156,7 @@ def _read_plain(element: ET.Element) -> PPoly:
                 f" got {len(x)} and {len(y)} numbers"
             )
         if kind == "PiecewiseLinearFunction":
-            return _extended(PPoly(np.stack([np.diff(y) / np.diff(x), y[:-1]]), x), 1)
+            return _extended(Pieces(np.stack([np.diff(y) / np.diff(x), y[:-1]]), x), 1)
         if kind == "GCVSpline":
             half_order = round(document.number(element, "half_order", 3.0))
             return natural_spline(x, y, degree=2 * half_order - 1)
@@ -148,7 +164,7 @@ def _read_plain(element: ET.Element) -> PPoly:
     raise unknown("kind of function that stiction reads", kind, KINDS)
 
 
-def simm_spline(x: np.ndarray, y: np.ndarray) -> PPoly:
+def simm_spline(x: np.ndarray, y: np.ndarray) -> Pieces:
     """OpenSim's SimmSpline: cubic, straight outside its points.
 
     Its third derivative in the first piece is that of the cubic through the first four points, in
@@ -157,7 +173,7 @@ def simm_spline(x: np.ndarray, y: np.ndarray) -> PPoly:
     """
     n = len(x)
     if n == 2:
-        return _extended(PPoly(np.stack([np.diff(y) / np.diff(x), y[:-1]]), x), 1)
+        return _extended(Pieces(np.stack([np.diff(y) / np.diff(x), y[:-1]]), x), 1)
     h, slope = np.diff(x), np.diff(y) / np.diff(x)
     # Unknown: half the second derivatives c, with c_{i+1} - c_i = 3 h_i d_i for the pieces' d.
     A, b = np.zeros((n, n)), np.zeros(n)
@@ -171,22 +187,24 @@ def simm_spline(x: np.ndarray, y: np.ndarray) -> PPoly:
     c = np.linalg.solve(A, b)
     d = np.diff(c) / (3 * h)
     first = slope - h * (2 * c[:-1] + c[1:]) / 3
-    return _extended(PPoly(np.stack([d, c[:-1], first, y[:-1]]), x), 1)
+    return _extended(Pieces(np.stack([d, c[:-1], first, y[:-1]]), x), 1)
 
 
-def natural_spline(x: np.ndarray, y: np.ndarray, *, degree: int) -> PPoly:
+def natural_spline(x: np.ndarray, y: np.ndarray, *, degree: int) -> Pieces:
     """OpenSim's GCVSpline through its points (its error variance is 0 in model files).
 
     A natural spline of odd degree 2m - 1 is a polynomial of degree m - 1 outside its points.
     """
     m = (degree + 1) // 2
     if degree < 3 or len(x) <= degree:
-        return _extended(PPoly(np.stack([np.diff(y) / np.diff(x), y[:-1]]), x), 1)
-    if degree == 3:
-        return _extended(CubicSpline(x, y, bc_type="natural"), 1)
+        return _extended(Pieces(np.stack([np.diff(y) / np.diff(x), y[:-1]]), x), 1)
+    from scipy.interpolate import PPoly, make_interp_spline  # takes 0.25 s to import
+
     ends = [(order, 0.0) for order in range(m, degree)]
-    spline = make_interp_spline(x, y, k=degree, bc_type=(ends, ends))
-    return _extended(_without_empty_pieces(PPoly.from_spline(spline)), m - 1)
+    spline = PPoly.from_spline(make_interp_spline(x, y, k=degree, bc_type=(ends, ends)))
+    wide = np.diff(spline.x) > 0  # repeated knots leave pieces of no width
+    knots = np.append(spline.x[:-1][wide], spline.x[-1])
+    return _extended(Pieces(spline.c[:, wide], knots), m - 1)
 
 
 def _third_difference(x: np.ndarray, y: np.ndarray) -> float:
@@ -196,12 +214,12 @@ def _third_difference(x: np.ndarray, y: np.ndarray) -> float:
     return float(y[0])
 
 
-def _polynomial(coefficients) -> PPoly:
+def _polynomial(coefficients) -> Pieces:
     """One polynomial everywhere; highest power first."""
-    return PPoly(np.array(coefficients, float)[:, None], [0.0, _EDGE])
+    return Pieces(np.array(coefficients, float)[:, None], np.array([0.0, _EDGE]))
 
 
-def _extended(inside: PPoly, degree: int) -> PPoly:
+def _extended(inside: Pieces, degree: int) -> Pieces:
     """The same function, going on outside its points as its Taylor polynomial at the end."""
     powers = inside.c.shape[0]
     c = np.zeros((powers, inside.c.shape[1] + 2))
@@ -213,10 +231,4 @@ def _extended(inside: PPoly, degree: int) -> PPoly:
         c[powers - 1 - order, -1] = inside(last, order) / factorial
         shifted = np.poly1d([1.0, -_EDGE]) ** order
         c[powers - 1 - order :, 0] += inside(first, order) / factorial * shifted.coeffs
-    return PPoly(c, np.concatenate([[first - _EDGE], inside.x, [last + _EDGE]]))
-
-
-def _without_empty_pieces(polynomial: PPoly) -> PPoly:
-    """Drop the pieces of no width that repeated knots leave."""
-    kept = np.diff(polynomial.x) > 0
-    return PPoly(polynomial.c[:, kept], np.append(polynomial.x[:-1][kept], polynomial.x[-1]))
+    return Pieces(c, np.concatenate([[first - _EDGE], inside.x, [last + _EDGE]]))

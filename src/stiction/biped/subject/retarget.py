@@ -6,7 +6,6 @@ over by its orientation and by the midpoint of the hips.
 """
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from stiction.biped.subject.subject import Subject
 from stiction.tables import Table
@@ -59,6 +58,8 @@ def is_for_human(names: set[str], subject: Subject) -> bool:
 
 def retarget(columns: dict[str, np.ndarray], table: Table, subject: Subject) -> Table:
     """The same motion in the human's coordinates; `columns` are in radians and metres."""
+    from scipy.spatial.transform import Rotation  # slow to import
+
     n = len(table)
     zero = np.zeros(n)
     tilt, list_, turn, x, y, z = (columns.get(name, zero) for name in PELVIS)
