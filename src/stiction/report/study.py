@@ -7,6 +7,7 @@ import numpy as np
 
 from stiction._base.errors import RunError
 from stiction.report.charts import SOFT, Chart, Line, Map, Panel
+from stiction.report.charts.chart import MOST_ON_MAP
 from stiction.report.output import OutputDirectory
 from stiction.report.page import Report
 from stiction.studies import Study, basins, outcome_of, sobol_indices
@@ -199,7 +200,8 @@ def _figures(study: Study, summary: dict[str, Any]) -> dict[str, tuple[Any, str]
             shown = outcome.mean(others, skipna=True) if average else outcome
             words = f"{name} over {' and '.join(numbers)}"
             words += f", averaged over {', '.join(map(str, others))}" if average else ""
-            figures[f"map-{file}"] = _over(dataset, shown, numbers, _unit(outcome)), words
+            chart = _over(dataset, shown, numbers, _unit(outcome))
+            figures[f"map-{file}"] = chart, words + _thinned(chart)
         figures[f"distribution-{file}"] = (
             _histogram(outcome),
             f"Distribution of {name}; dotted: median, shaded: 90 % of the cases",
@@ -211,11 +213,18 @@ def _figures(study: Study, summary: dict[str, Any]) -> dict[str, tuple[Any, str]
         kinds, rows = basins(dataset)
         states = _states(rows)
         shown = kinds.where(kinds >= 0).clip(max=len(states) - 1)
-        figures["basins"] = (
-            _over(dataset, shown, numbers, "basin", states),
-            "Where cases come to rest; blank: failed or not done",
-        )
+        chart = _over(dataset, shown, numbers, "basin", states)
+        words = "Where cases come to rest; blank: failed or not done"
+        figures["basins"] = chart, words + _thinned(chart)
     return figures
+
+
+def _thinned(chart: Chart) -> str:
+    """What to say if a map has more points than a page draws."""
+    (panel,) = chart.panels
+    if not (isinstance(panel, Map) and panel.points and len(panel.values) > MOST_ON_MAP):
+        return ""
+    return f"; {len(panel.thinned(chart.x)[0])} of {len(panel.values)} cases are drawn here"
 
 
 def _label(dataset: Any, name: str) -> str:

@@ -19,6 +19,7 @@ _STYLES = {
 }
 _LETTER = 0.078  # [in], of the widest usual one
 _MOST_SHAPES = 5000  # points or cells in an SVG; more are a picture in it
+_MOST_POINTS = 100_000  # of a map: more fill its plane, and take a minute to draw
 
 
 def draw(chart: Chart) -> Figure:
@@ -137,8 +138,9 @@ def _draw_map(axis, panel: Map, chart: Chart) -> None:
         norm = BoundaryNorm([*panel.states, max(panel.states) + 1], colors.N)
         look |= {"cmap": colors, "norm": norm}
     if panel.points:
+        x, panel = panel.thinned(chart.x, _MOST_POINTS)
         size = float(np.clip(2e4 / max(len(panel.values), 1), 1, 20))
-        drawn = axis.scatter(chart.x, panel.y, c=panel.values, s=size, **look)
+        drawn = axis.scatter(x, panel.y, c=panel.values, s=size, **look)
     else:
         drawn = axis.pcolormesh(chart.x, panel.y, panel.values, shading="nearest", **look)
     axis.grid(False)
