@@ -134,7 +134,7 @@ def test_draws_from_an_identification(cli, tmp_path):
 def test_what_is_nothing_beside_the_largest_is_told_as_zero():
     from stiction.report.study import story
 
-    spread = {"5 %": -7e-10, "median": 4e-61, "95 %": 0.0466, "min": -8e-10, "max": 0.05}
+    spread = {"5 %": -7e-10, "median": 4e-61, "95 %": 0.0466, "scale": 0.05}
     summary = {
         "dims": {"tilt": 8}, "done": 8, "cases": 8, "failed": 0, "results": "r.zarr",
         "outcomes": {"friction_loss": {"cases": 8} | spread},

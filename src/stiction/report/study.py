@@ -11,7 +11,7 @@ from stiction.report.charts.chart import MOST_ON_MAP
 from stiction.report.output import OutputDirectory
 from stiction.report.page import Report
 from stiction.studies import Study, basins, outcome_of, sobol_indices
-from stiction.studies.outcomes import numbers_of, usual_outcomes
+from stiction.studies.outcomes import NOTHING, numbers_of, usual_outcomes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +22,6 @@ _MOST_FAILURES = 100  # in the table; the results have the messages of all
 _MOST_BASINS = 8  # with a colour of their own
 _BINS = 40
 _LONGEST = 44  # letters of a basin's name in a legend
-_NOTHING = 1e-7  # of the largest value of an outcome: the usual tolerance of runs is 1e-8
 
 
 def summarize_study(study: Study, shown: list[str]) -> dict[str, Any]:
@@ -37,7 +36,7 @@ def summarize_study(study: Study, shown: list[str]) -> dict[str, Any]:
         "dims": study.design.dims,
         "varied": {name: list(paths) for name, paths in study.design.targets.items()},
         "results": study.path,
-        "outcomes": {name: _distribution(outcome_of(dataset, name).values) for name in shown},
+        "outcomes": {name: _distribution(outcome_of(dataset, name)) for name in shown},
         "sobol": {},
         "failures": study.failures(_MOST_FAILURES),
     }
@@ -60,8 +59,8 @@ def summarize_study(study: Study, shown: list[str]) -> dict[str, Any]:
     return summary
 
 
-def _distribution(values: np.ndarray) -> dict[str, Any]:
-    known = values[np.isfinite(values)]
+def _distribution(outcome: Any) -> dict[str, Any]:
+    known = outcome.values[np.isfinite(outcome.values)]
     if not known.size:
         return {"cases": 0}
     low, middle, high = np.quantile(known, [0.05, 0.5, 0.95])
@@ -74,6 +73,7 @@ def _distribution(values: np.ndarray) -> dict[str, Any]:
         "median": float(middle),
         "95 %": float(high),
         "max": float(known.max()),
+        "scale": float(outcome.scale),
     }
 
 
@@ -92,8 +92,7 @@ def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append(("note", f"the interval is still wider than {ask['width']:g}: more cases"))
     for name, d in summary["outcomes"].items():
         if d["cases"]:
-            scale = max(abs(d["min"]), abs(d["max"]))
-            middle, low, high = (_beside(d[key], scale) for key in ("median", "5 %", "95 %"))
+            middle, low, high = (_beside(d[key], d["scale"]) for key in ("median", "5 %", "95 %"))
             lines.append((name, f"{middle} ({low} to {high} in 90 %)"))
     lines.append(("results", str(summary["results"])))
     return lines
@@ -101,7 +100,15 @@ def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _beside(value: float, scale: float) -> str:
     """A number for people; 0 where it is nothing beside the largest, but the run's inaccuracy."""
-    return "0" if abs(value) < _NOTHING * scale else f"{value:.5g}"
+    return "0" if abs(value) < NOTHING * scale else f"{value:.5g}"
+
+
+def _outcome_row(name: str, found: dict[str, Any]) -> dict[str, Any]:
+    numbers = {k: x for k, x in found.items() if k not in ("cases", "scale")}
+    scale = found.get("scale", 0.0)
+    return {"outcome": name, "cases": found["cases"]} | {
+        k: _beside(x, scale) for k, x in numbers.items()
+    }
 
 
 def index_rows(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
@@ -153,7 +160,7 @@ def write_study(
         report.heading("Where it comes to rest")
         report.table(rows)
     report.heading("Outcomes")
-    report.table([{"outcome": n, **d} for n, d in summary["outcomes"].items()])
+    report.table([_outcome_row(n, d) for n, d in summary["outcomes"].items()])
     if summary["failures"]:
         report.heading("Cases that failed")
         if summary["failed"] > len(summary["failures"]):
