@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from stiction.studies import running
+
 PENDULUM = ("study", "double-pendulum", "--set", "until=2", "--workers", "1")
 FRICTION = "contact.mu_static,contact.mu_dynamic=0.3,0.6"
 GRID = ("--vary", "contact.restitution=0.2:0.8:3", "--vary", FRICTION)
@@ -27,6 +29,27 @@ def test_a_grid_leaves_results_figures_and_a_page(cli, tmp_path):
     again = cli(*PENDULUM, *GRID, "--out", str(out), "--json").json  # nothing is done twice
     assert {p: p.stat().st_mtime_ns for p in (out / "results.zarr").rglob("*")} == before
     assert again["outcomes"] == answer["outcomes"]
+
+
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(cli, tmp_path, monkeypatch):
+    whole = running.run_here
+
+    def interrupted(task, work):
+        yield next(whole(task, work))
+        raise KeyboardInterrupt
+
+    command = (*PENDULUM, *GRID, "--out", str(tmp_path / "out"), "--json")
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "run_here", interrupted)
+        found = cli(*command)
+    assert found.status == 130
+    done = found.json["done"]
+    assert 0 < done < 6
+    kept = f"interrupted: {done} of 6 cases are kept in '{tmp_path / 'out'}'"
+    assert found.err.splitlines()[-1] == f"stiction: {kept}; the same command does the others"
+    assert (tmp_path / "out" / "report.html").exists()
+    again = cli(*command)
+    assert (again.status, again.json["done"]) == (0, 6)
 
 
 @pytest.mark.slow
@@ -111,7 +134,7 @@ def test_draws_from_an_identification(cli, tmp_path):
 def test_what_is_nothing_beside_the_largest_is_told_as_zero():
     from stiction.report.study import story
 
-    spread = {"5 %": -7e-10, "median": 4e-61, "95 %": 0.0466, "min": -8e-10, "max": 0.05}
+    spread = {"5 %": -7e-10, "median": 4e-61, "95 %": 0.0466, "scale": 0.05}
     summary = {
         "dims": {"tilt": 8}, "done": 8, "cases": 8, "failed": 0, "results": "r.zarr",
         "outcomes": {"friction_loss": {"cases": 8} | spread},

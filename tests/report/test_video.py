@@ -5,12 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
 import stiction
 from stiction._base.errors import InputError
-from stiction.report.video import check_video, frame_times
+from stiction.report.video import SIZE, _write_mp4, check_video, frame_times
 
 
 def test_more_pictures_near_impacts_and_both_ends():
@@ -29,6 +30,15 @@ def test_more_pictures_near_impacts_and_both_ends():
 def test_other_files_are_refused_before_anything_is_done(tmp_path, name, word):
     with pytest.raises(InputError, match=word):
         check_video(tmp_path / name)
+
+
+@pytest.mark.filterwarnings("error")  # JAX's own, at a fork
+def test_a_film_is_encoded_without_a_fork_of_this_process(tmp_path):
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    jax.devices()  # has threads now
+    pictures = (np.full((SIZE[1], SIZE[0], 3), 20 * k, np.uint8) for k in range(12))
+    _write_mp4(tmp_path / "film.mp4", pictures)
+    assert imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "film.mp4"))[0] == 12
 
 
 @pytest.mark.slow

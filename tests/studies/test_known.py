@@ -6,7 +6,9 @@ import xarray as xr
 from scipy import stats
 from scipy.special import lambertw
 
-from stiction.studies import make_design, probability, sobol_indices, study
+from stiction._base.errors import RunError
+from stiction.studies import make_design, outcome_of, probability, sobol_indices, study
+from stiction.studies.outcomes import usual_outcomes
 
 
 def restitution(alpha, speed):
@@ -113,3 +115,32 @@ def test_probability_of_tipping_of_a_dropped_box(cases):
     many = make_design(["start.q.tilt=0.2..1.2"], cases=100_000, sampler="random", seed=3)
     assert answer.low <= np.mean(many.values(0, 100_000)["start.q.tilt"] > edge) <= answer.high
     assert answer == probability(design.count, int(fell.sum()))
+
+
+def results_of(rng, **variables):
+    """Results of 2 + 2 matrices of 64 samples: single numbers, or those of two laws."""
+    dims = ("matrix", "sample")
+    data = {"status": (dims, np.ones((4, 64), np.int8))}
+    for name, (values, units) in variables.items():
+        own = (*dims, "law") if values.ndim == 3 else dims
+        data[name] = own, values, {"units": units}
+    return xr.Dataset(data, {"law": ["newton", "poisson"]})
+
+
+def test_nothing_matters_for_energies_that_differ_by_rounding(rng):
+    """A rod at rest had Sobol indices of its energy, 1e-30 J, above 1."""
+    noise, fall = 1e-30 * rng.normal(size=(4, 64)), rng.random((4, 64))
+    known = {"energy_initial": (0 * fall + 13.8, "J"), "rest_time": (fall, "s")}
+    results = results_of(rng, **known, energy_final=(noise, "J"), friction_loss=(1e20 * noise, "J"))
+    assert usual_outcomes(results) == ["rest_time"]
+    with pytest.raises(RunError, match="the same in nearly all cases"):
+        sobol_indices(outcome_of(results, "energy_final"), ["a", "b"])
+    without = results.drop_vars("energy_initial")  # of a user's own function nothing is known
+    assert "energy_final" in usual_outcomes(without)
+
+
+def test_entries_are_shown_where_single_numbers_do_not_differ(rng):
+    energy = np.stack([rng.random((4, 64)), np.full((4, 64), 2.0)], axis=-1)
+    time = np.full((4, 64), 0.5)
+    results = results_of(rng, impact_time=(time, "s"), kinetic_after=(energy, "J"))
+    assert usual_outcomes(results) == ["kinetic_after.newton"]

@@ -22,6 +22,7 @@ def test_impacts_are_those_of_the_command():
     subject = subject_of(scene, "double-pendulum", "impact")
     made = study(subject, {"contact.restitution": "0.3,0.9"}, workers=1, block=2)
     found = made.dataset()
+    assert found["kinetic_after"].attrs["units"] == "J"
     for e in (0.3, 0.9):
         rows = resolve_by_all(find_impact(scene.change({"contact.restitution": e}), at_start=False))
         for row in rows:

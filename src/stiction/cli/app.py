@@ -30,11 +30,9 @@ from stiction.cli import (
     translate,
     version,
 )
-from stiction.cli.command import envelope, register
+from stiction.cli.command import INTERRUPTED, CommandError, envelope, register
 from stiction.cli.terminal import plain
 from stiction.report import json_text
-
-INTERRUPTED = 130  # exit status after Ctrl-C, as shells have it
 
 app = typer.Typer(
     name="stiction",
@@ -110,8 +108,10 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(arguments, error.format_message(), 2)
     except InputError as error:
         _fail(arguments, str(error), 2)
+    except CommandError as error:
+        _fail(arguments, str(error), error.status, error.data)
     except RunError as error:
-        _fail(arguments, str(error), 1, getattr(error, "data", {}))
+        _fail(arguments, str(error), 1)
     except (typer.Abort, KeyboardInterrupt):
         _fail(arguments, "interrupted", INTERRUPTED)
     except OSError as error:  # a full disk behind standard output, an input that cannot be read

@@ -21,6 +21,8 @@ from stiction.cli.options import FORCE, JSON, OUT, PLOT, as_written
 from stiction.cli.terminal import say
 from stiction.report import OutputDirectory, json_text, working
 
+INTERRUPTED = 130  # exit status after Ctrl-C, as shells have it
+
 Writes = Literal["never", "asked", "always"]
 F = TypeVar("F", bound=Callable[..., "Answer"])
 
@@ -59,15 +61,16 @@ class Answer:
     show: Callable[[], None]  # prints it for people
     # writes it, with figures and a page, if there is a directory; returns the page
     write: Callable[[OutputDirectory], Path | None] | None = None
-    failure: str = ""  # why the command failed nevertheless; it then ends with status 1
+    failure: str = ""  # why the command failed nevertheless
+    status: int = 1  # with which it then ends
 
 
 class CommandError(RunError):
     """A command failed on the way, and has part of an answer all the same."""
 
-    def __init__(self, message: str, data: dict[str, Any]):
+    def __init__(self, message: str, data: dict[str, Any], status: int):
         super().__init__(message)
-        self.data = data
+        self.data, self.status = data, status
 
 
 def command(panel: str, *, writes: Writes = "asked") -> Callable[[F], F]:
@@ -159,7 +162,7 @@ def _give(answer: Answer, output: Output) -> None:
         if page is not None:
             say(f"report: {page}")
     if failure:
-        raise CommandError(failure, data)
+        raise CommandError(failure, data, answer.status)
 
 
 def envelope(

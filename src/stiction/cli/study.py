@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stiction._base.errors import InputError, RunError
-from stiction.cli.command import Answer, Output, command
+from stiction.cli.command import INTERRUPTED, Answer, Output, command
 from stiction.cli.options import BASE, SCENE, SET, Number, Text, Texts, flag, option, read_scene
 from stiction.cli.stances import read_direction
 from stiction.cli.terminal import say, show_table
@@ -127,12 +127,14 @@ def study(
     directory.json("study.json", {"command": ["stiction", *sys.argv[1:]], **plan.about})
     with working("trying a few cases"):
         made = studies.begin(plan, placed)
-    failure = ""
+    failure, status = "", 1
     try:
         with counting("cases", design.count) as bar:
             studies.go_on(made, placed, lambda p: bar(p.done, p.failed, p.kept))
     except (KeyboardInterrupt, RunError) as error:
-        why = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+        why = str(error)
+        if isinstance(error, KeyboardInterrupt):
+            why, status = "interrupted", INTERRUPTED
         failure = (
             f"{why}: {made.progress.done} of {design.count} cases are kept in '{directory.path}';"
             " the same command does the others"
@@ -146,6 +148,7 @@ def study(
         lambda: _show(title, summary),
         lambda d: write_study(made, summary, title, d),
         failure,
+        status,
     )
 
 

@@ -7,10 +7,11 @@ import numpy as np
 
 from stiction._base.errors import RunError
 from stiction.report.charts import SOFT, Chart, Line, Map, Panel
+from stiction.report.charts.chart import MOST_ON_MAP
 from stiction.report.output import OutputDirectory
 from stiction.report.page import Report
 from stiction.studies import Study, basins, outcome_of, sobol_indices
-from stiction.studies.outcomes import numbers_of, usual_outcomes
+from stiction.studies.outcomes import NOTHING, numbers_of, usual_outcomes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +22,6 @@ _MOST_FAILURES = 100  # in the table; the results have the messages of all
 _MOST_BASINS = 8  # with a colour of their own
 _BINS = 40
 _LONGEST = 44  # letters of a basin's name in a legend
-_NOTHING = 1e-7  # of the largest value of an outcome: the usual tolerance of runs is 1e-8
 
 
 def summarize_study(study: Study, shown: list[str]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def summarize_study(study: Study, shown: list[str]) -> dict[str, Any]:
         "dims": study.design.dims,
         "varied": {name: list(paths) for name, paths in study.design.targets.items()},
         "results": study.path,
-        "outcomes": {name: _distribution(outcome_of(dataset, name).values) for name in shown},
+        "outcomes": {name: _distribution(outcome_of(dataset, name)) for name in shown},
         "sobol": {},
         "failures": study.failures(_MOST_FAILURES),
     }
@@ -59,8 +59,8 @@ def summarize_study(study: Study, shown: list[str]) -> dict[str, Any]:
     return summary
 
 
-def _distribution(values: np.ndarray) -> dict[str, Any]:
-    known = values[np.isfinite(values)]
+def _distribution(outcome: Any) -> dict[str, Any]:
+    known = outcome.values[np.isfinite(outcome.values)]
     if not known.size:
         return {"cases": 0}
     low, middle, high = np.quantile(known, [0.05, 0.5, 0.95])
@@ -73,6 +73,7 @@ def _distribution(values: np.ndarray) -> dict[str, Any]:
         "median": float(middle),
         "95 %": float(high),
         "max": float(known.max()),
+        "scale": float(outcome.scale),
     }
 
 
@@ -91,8 +92,7 @@ def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append(("note", f"the interval is still wider than {ask['width']:g}: more cases"))
     for name, d in summary["outcomes"].items():
         if d["cases"]:
-            scale = max(abs(d["min"]), abs(d["max"]))
-            middle, low, high = (_beside(d[key], scale) for key in ("median", "5 %", "95 %"))
+            middle, low, high = (_beside(d[key], d["scale"]) for key in ("median", "5 %", "95 %"))
             lines.append((name, f"{middle} ({low} to {high} in 90 %)"))
     lines.append(("results", str(summary["results"])))
     return lines
@@ -100,7 +100,15 @@ def story(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _beside(value: float, scale: float) -> str:
     """A number for people; 0 where it is nothing beside the largest, but the run's inaccuracy."""
-    return "0" if abs(value) < _NOTHING * scale else f"{value:.5g}"
+    return "0" if abs(value) < NOTHING * scale else f"{value:.5g}"
+
+
+def _outcome_row(name: str, found: dict[str, Any]) -> dict[str, Any]:
+    numbers = {k: x for k, x in found.items() if k not in ("cases", "scale")}
+    scale = found.get("scale", 0.0)
+    return {"outcome": name, "cases": found["cases"]} | {
+        k: _beside(x, scale) for k, x in numbers.items()
+    }
 
 
 def index_rows(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
@@ -152,7 +160,7 @@ def write_study(
         report.heading("Where it comes to rest")
         report.table(rows)
     report.heading("Outcomes")
-    report.table([{"outcome": n, **d} for n, d in summary["outcomes"].items()])
+    report.table([_outcome_row(n, d) for n, d in summary["outcomes"].items()])
     if summary["failures"]:
         report.heading("Cases that failed")
         if summary["failed"] > len(summary["failures"]):
@@ -199,7 +207,8 @@ def _figures(study: Study, summary: dict[str, Any]) -> dict[str, tuple[Any, str]
             shown = outcome.mean(others, skipna=True) if average else outcome
             words = f"{name} over {' and '.join(numbers)}"
             words += f", averaged over {', '.join(map(str, others))}" if average else ""
-            figures[f"map-{file}"] = _over(dataset, shown, numbers, _unit(outcome)), words
+            chart = _over(dataset, shown, numbers, _unit(outcome))
+            figures[f"map-{file}"] = chart, words + _thinned(chart)
         figures[f"distribution-{file}"] = (
             _histogram(outcome),
             f"Distribution of {name}; dotted: median, shaded: 90 % of the cases",
@@ -211,11 +220,18 @@ def _figures(study: Study, summary: dict[str, Any]) -> dict[str, tuple[Any, str]
         kinds, rows = basins(dataset)
         states = _states(rows)
         shown = kinds.where(kinds >= 0).clip(max=len(states) - 1)
-        figures["basins"] = (
-            _over(dataset, shown, numbers, "basin", states),
-            "Where cases come to rest; blank: failed or not done",
-        )
+        chart = _over(dataset, shown, numbers, "basin", states)
+        words = "Where cases come to rest; blank: failed or not done"
+        figures["basins"] = chart, words + _thinned(chart)
     return figures
+
+
+def _thinned(chart: Chart) -> str:
+    """What to say if a map has more points than a page draws."""
+    (panel,) = chart.panels
+    if not (isinstance(panel, Map) and panel.points and len(panel.values) > MOST_ON_MAP):
+        return ""
+    return f"; {len(panel.thinned(chart.x)[0])} of {len(panel.values)} cases are drawn here"
 
 
 def _label(dataset: Any, name: str) -> str:

@@ -176,6 +176,8 @@ def _ffmpeg():
 
 
 def _write_mp4(path: Path, pictures: Iterator[np.ndarray]) -> None:
+    # Otherwise it runs Python between fork and exec, which must not be where JAX has threads.
+    os.environ.setdefault("IMAGEIO_FFMPEG_NO_PREVENT_SIGINT", "1")
     writer = _ffmpeg().write_frames(str(path), SIZE, fps=round(RATE), macro_block_size=16)
     writer.send(None)
     for picture in pictures:

@@ -75,9 +75,9 @@ def impact_outcome(scene: Scene) -> "xr.Dataset":
         after[place], creates[place] = row["kinetic_after"], row["creates_energy"]
     return xr.Dataset(
         {
-            "impact_time": found.time,
-            "kinetic_before": float(found.problem.kinetic),
-            "kinetic_after": ("law", after),
+            "impact_time": ((), found.time, {"units": "s"}),
+            "kinetic_before": ((), float(found.problem.kinetic), {"units": "J"}),
+            "kinetic_after": ("law", after, {"units": "J"}),
             "creates_energy": ("law", creates),
         },
         {"law": list(LAWS)},
@@ -103,7 +103,7 @@ class PostureOutcome:
         best = found.optima[0]
         return xr.Dataset(
             {
-                "capability": float(best.capability),
+                "capability": ((), float(best.capability), {"units": "m/s²"}),
                 "optima": len(found.optima),
                 "posture": ("coordinate", np.asarray(best.q)),
             },

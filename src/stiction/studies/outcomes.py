@@ -11,7 +11,7 @@ from stiction.studies.store import DONE, MESSAGE, STATUS, Schema
 if TYPE_CHECKING:
     import xarray as xr
 
-_ROUNDING = 1e-9  # relative; what differs by less does not
+NOTHING = 1e-7  # relative; what differs by less does not: the usual tolerance of runs is 1e-8
 # Drawn if the user names nothing, as many as differ from case to case.
 _USUAL = ("rest_time", "energy_final", "friction_loss", "impact_loss", "n_impacts")
 
@@ -48,8 +48,18 @@ def outcome_of(dataset: "xr.Dataset", name: str) -> "xr.DataArray":
         {d: dataset[d] for d in dims if d in dataset.coords},
         dims,
         name=name,
-        attrs={"units": "" if " or " in units else units},
+        attrs={"units": "" if " or " in units else units, "scale": _scale(found, units, dataset)},
     )
+
+
+def _scale(values: np.ndarray, units: str, dataset: "xr.Dataset") -> float:
+    """The largest of the values and, of energies, of those at the start: what is nothing beside it
+    is rounding, though it may differ from case to case.
+    """
+    among = [values]
+    if units == "J" and "energy_initial" in dataset:
+        among.append(np.ravel(dataset["energy_initial"].values))
+    return max(np.abs(x[np.isfinite(x)]).max(initial=0.0) for x in among)
 
 
 def require_outcomes(schema: Schema, names: list[str]) -> None:
@@ -60,23 +70,33 @@ def require_outcomes(schema: Schema, names: list[str]) -> None:
 
 
 def usual_outcomes(dataset: "xr.Dataset", most: int = 3) -> list[str]:
-    """Names of outcomes worth a picture: single numbers that differ from case to case."""
+    """Names of outcomes worth a picture: they differ from case to case. Single numbers first."""
     dims = dataset[STATUS].dims
-    single = [
-        str(n) for n, v in dataset.data_vars.items()
-        if v.dims == dims and n not in (STATUS, MESSAGE) and v.dtype.kind in "fiu"
-    ]  # fmt: skip
-    ordered = [n for n in _USUAL if n in single] + [
-        n for n in single if "rest_time" not in single and n not in _USUAL
+    numeric = {
+        str(n): v
+        for n, v in dataset.data_vars.items()
+        if n not in (STATUS, MESSAGE) and v.dtype.kind in "fiu"
+    }
+    single = [n for n, v in numeric.items() if v.dims == dims]
+    entries = [
+        f"{n}.{entry}"
+        for n, v in numeric.items()
+        for d in v.dims
+        if len(v.dims) == len(dims) + 1 and d not in dims and d in dataset.coords
+        for entry in dataset[d].values
     ]
+    if "rest_time" in single:  # of runs
+        return _that_differ(dataset, [n for n in _USUAL if n in single], most)
+    return _that_differ(dataset, single, most) or _that_differ(dataset, entries, most)
+
+
+def _that_differ(dataset: "xr.Dataset", names: list[str], most: int) -> list[str]:
     found = []
-    for name in ordered:
-        values = outcome_of(dataset, name).values
-        values = values[np.isfinite(values)]
-        if values.size:
-            low, high = np.quantile(values, [0.05, 0.95])
-            if high - low > _ROUNDING * np.abs(values).max():
-                found.append(name)
+    for name in names:
+        outcome = outcome_of(dataset, name)
+        values = outcome.values[np.isfinite(outcome.values)]
+        if values.size and np.ptp(np.quantile(values, [0.05, 0.95])) > NOTHING * outcome.scale:
+            found.append(name)
         if len(found) == most:
             break
     return found

@@ -67,7 +67,8 @@ def sobol_indices(
     values = values[:, whole]
     if values.shape[1] < _FEWEST:
         raise RunError(f"only {values.shape[1]} rows of {whole.size} have an outcome in all cases")
-    least = (_ROUNDING * np.abs(values).max()) ** 2  # a variance that is rounding
+    scale = max(np.abs(values).max(), outcome.attrs.get("scale", 0.0))
+    least = (_ROUNDING * scale) ** 2  # a variance that is rounding
     if not np.var(values[:2]) > least:
         raise RunError("the outcome is the same in nearly all cases: nothing matters for it")
     found = _estimate(values, least)

@@ -65,18 +65,21 @@ class FunctionSubject(AbstractSubject):
     def schema(self, case: Case, seed: np.random.SeedSequence) -> Schema:
         """The shapes of what the function gives."""
         try:
-            found = _arrays(self.call(case, seed))
+            given = self.call(case, seed)
+            found = _arrays(given)
         except (InputError, RunError):
             raise
         except Exception as error:
             raise InputError(f"`{self.name}` failed: {in_words(error)}") from error
         variables, labels = {}, {}
+        described = getattr(given, "data_vars", {})
         for name, (dims, value, own) in found.items():
             kind = value.dtype.kind
             if kind not in "fiub":
                 raise InputError(f"`{self.name}` must give numbers, got {value.dtype} in '{name}'")
             dtype = {"f": "float64", "b": "bool"}.get(kind, "int64")
-            variables[name] = Variable(dims, value.shape, dtype)
+            about = dict(described[name].attrs) if name in described else {}
+            variables[name] = Variable(dims, value.shape, dtype, about)
             labels |= own
         return Schema(variables, labels)
 

@@ -97,10 +97,10 @@ class Map:
         """Whether the values are at points."""
         return np.ndim(self.values) == 1
 
-    def thinned(self, x: np.ndarray) -> tuple[np.ndarray, "Map"]:
-        """At most so many cells, or points, as a page can carry; every other, or fewer still."""
+    def thinned(self, x: np.ndarray, most: int = MOST_ON_MAP) -> tuple[np.ndarray, "Map"]:
+        """At most so many cells, or points; every other, or fewer still."""
         y, values = np.asarray(self.y, float), np.asarray(self.values, float)
-        step = int(np.ceil((values.size / MOST_ON_MAP) ** (1 if self.points else 0.5)))
+        step = int(np.ceil((values.size / most) ** (1 if self.points else 0.5)))
         every = slice(None, None, max(step, 1))
         less = values[every] if self.points else values[every, every]
         return np.asarray(x)[every], replace(self, y=y[every], values=less)

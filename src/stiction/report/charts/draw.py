@@ -18,6 +18,8 @@ _STYLES = {
     "steps": {"drawstyle": "steps-post"},
 }
 _LETTER = 0.078  # [in], of the widest usual one
+_MOST_SHAPES = 5000  # points or cells in an SVG; more are a picture in it
+_MOST_POINTS = 100_000  # of a map: more fill its plane, and take a minute to draw
 
 
 def draw(chart: Chart) -> Figure:
@@ -105,7 +107,9 @@ def _draw_lines(axis, panel: Panel, chart: Chart) -> None:
     else:
         for line, color in zip(panel.lines, colors, strict=True):
             x = chart.x if line.x is None else line.x
-            axis.plot(x, line.y, color=color, label=line.name, **_STYLES[line.style])
+            many = line.style == "dots" and len(x) > _MOST_SHAPES
+            look = {"color": color, "label": line.name, "rasterized": many}
+            axis.plot(x, line.y, **look, **_STYLES[line.style])
             if line.style == "steps":
                 axis.fill_between(x, np.asarray(line.y, float), step="post", color=color, alpha=0.3)
     if (limits := panel.range()) is not None:
@@ -128,16 +132,15 @@ def _draw_rows(axis, panel: Timeline) -> None:
 
 
 def _draw_map(axis, panel: Map, chart: Chart) -> None:
-    look = {}
+    look: dict[str, Any] = {"rasterized": np.size(panel.values) > _MOST_SHAPES}
     if panel.states:
         colors = ListedColormap([_color(color) for _, color in panel.states.values()])
-        look = {
-            "cmap": colors,
-            "norm": BoundaryNorm([*panel.states, max(panel.states) + 1], colors.N),
-        }
+        norm = BoundaryNorm([*panel.states, max(panel.states) + 1], colors.N)
+        look |= {"cmap": colors, "norm": norm}
     if panel.points:
+        x, panel = panel.thinned(chart.x, _MOST_POINTS)
         size = float(np.clip(2e4 / max(len(panel.values), 1), 1, 20))
-        drawn = axis.scatter(chart.x, panel.y, c=panel.values, s=size, **look)
+        drawn = axis.scatter(x, panel.y, c=panel.values, s=size, **look)
     else:
         drawn = axis.pcolormesh(chart.x, panel.y, panel.values, shading="nearest", **look)
     axis.grid(False)

@@ -5,7 +5,7 @@ const floats = (text) =>
 
 const SUN = unit([-0.35, -0.55, 1]); // towards the light
 const HEAD = 6.5; // length of an arrow's head over the radius of its shaft
-const SHAFT = { kind: "cylinder", size: [1, 0.5] };
+const SHAFT = { kind: "shaft", size: [] };
 const TIP = { kind: "cone", size: [] };
 
 class Scene {
@@ -22,6 +22,7 @@ class Scene {
       time, kind: kinds[kind[i]], text: texts[text[i]], color: colors[kind[i]],
     }));
     this.thickness = 0.008 * this.radius; // of arrows
+    this.detail = clamp(2 * Math.round(90 / Math.sqrt(this.shapes.length)), 12, 36); // many are small
     for (const shape of this.shapes) {
       shape.local = pose(shape.position, shape.quaternion);
       for (const part of ["vertices", "faces"]) if (shape[part]) shape[part] = floats(shape[part]);

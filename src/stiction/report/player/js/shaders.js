@@ -3,12 +3,16 @@
 const SHADOW_SIZE = 1024; // pixels a side
 
 const VERTEX = `#version 300 es
-uniform mat4 model, camera;
+uniform mat4 camera;
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
+layout(location = 2) in vec4 tint;
+layout(location = 3) in mat4 model;
 out vec3 P, N;
 out vec2 local;
+flat out vec4 color;
 void main() {
+  color = tint;
   vec4 world = model * vec4(position, 1.0);
   P = world.xyz;
   N = mat3(model) * normal;
@@ -26,10 +30,11 @@ precision highp sampler2DShadow;
 uniform sampler2DShadow shadowMap;
 uniform mat4 light;
 uniform vec3 eye, sun, sky, bounce, focus;
-uniform vec4 color, line;
-uniform float texel, step_, fade, plane;
+uniform vec4 line;
+uniform float texel, step_, fade, plane, symbol;
 in vec3 P, N;
 in vec2 local;
+flat in vec4 color;
 out vec4 pixel;
 
 float sunlight(vec3 n) {
@@ -60,7 +65,7 @@ void main() {
     return;
   }
   vec3 albedo = pow(color.rgb, vec3(2.2));
-  float lit = sunlight(n);
+  float lit = symbol > 0.5 ? 1.0 : sunlight(n); // arrows lie in no shadow
   float diffuse = max(0.0, dot(n, sun)) * lit;
   float gloss = pow(max(0.0, dot(n, normalize(sun + view))), 48.0) * 0.22 * lit;
   float rim = pow(1.0 - max(0.0, dot(n, view)), 3.0);

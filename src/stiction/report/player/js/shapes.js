@@ -8,10 +8,11 @@ function revolve(outline, sides) {
       const a = (2 * Math.PI * i) / sides, c = Math.cos(a), s = Math.sin(a);
       positions.push(r * c, r * s, z);
       normals.push(nr * c, nr * s, nz);
-      if (row && i) {
-        const k = row * (sides + 1) + i, below = k - sides - 1;
-        indices.push(below - 1, below, k, below - 1, k, k - 1);
-      }
+      if (!row || !i) continue;
+      const k = row * (sides + 1) + i, below = k - sides - 1, [r0, z0] = outline[row - 1];
+      if (r === r0 && z === z0) continue; // an edge: one ring with two normals
+      if (r0 > 1e-9) indices.push(below - 1, below, k); // on the axis two corners are one
+      if (r > 1e-9) indices.push(below - 1, k, k - 1);
     }
   });
   return { positions, normals, indices };
@@ -46,6 +47,11 @@ function cylinder(r, half, detail) {
   const bottom = arc(r - b, b - half, b, -QUARTER, 0, 2);
   const top = arc(r - b, half - b, b, 0, QUARTER, 2);
   return revolve([[0, -half, 0, -1], ...bottom, ...top, [0, half, 0, 1]], 2 * detail);
+}
+
+/** A cylinder of radius and height 1 around z = 0, open above, where an arrow's head sits. */
+function shaft(detail) {
+  return revolve([[0, -0.5, 0, -1], [1, -0.5, 0, -1], [1, -0.5, 1, 0], [1, 0.5, 1, 0]], 2 * detail);
 }
 
 /** A cone of radius and height 1 from z = 0, closed below. */
@@ -100,6 +106,8 @@ function facets(vertices, faces) {
   return { positions, normals, indices };
 }
 
+const SLENDER = 6; // facets in half a turn of what is a few pixels wide
+
 /** The mesh of a shape; `detail` is the number of facets in half a turn (even). */
 function meshOf({ kind, size: s, vertices, faces }, detail) {
   switch (kind) {
@@ -109,7 +117,8 @@ function meshOf({ kind, size: s, vertices, faces }, detail) {
     case "cylinder": return cylinder(s[0], s[1], detail);
     case "box": return box(s[0], s[1], s[2]);
     case "plane": return rectangle(s[0], s[1]);
-    case "cone": return cone(detail);
+    case "shaft": return shaft(SLENDER);
+    case "cone": return cone(SLENDER);
     case "mesh": return facets(vertices, faces);
     default: throw new Error(`no shape '${kind}'`);
   }

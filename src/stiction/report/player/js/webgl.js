@@ -10,10 +10,11 @@ class WebGlRenderer {
   }
 
   constructor(canvas, gl) {
-    Object.assign(this, { canvas, gl, detail: 36, meshes: new Map(), trails: new WeakMap() });
+    Object.assign(this, { canvas, gl, meshes: new Map(), trails: new WeakMap() });
     this.solid = this.program(VERTEX, FRAGMENT);
     this.depth = this.program(VERTEX, NOTHING);
     this.ribbon = this.program(TRAIL_VERTEX, TRAIL_FRAGMENT);
+    this.instances = gl.createBuffer(); // for each item of a draw: its colour, and where it is
     this.makeShadowMap();
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.BLEND);
@@ -81,13 +82,15 @@ class WebGlRenderer {
   }
 
   mesh(shape) {
-    const key = shape.kind + shape.size;
+    const key = [shape.kind, shape.size, this.detail].join();
     if (!this.meshes.has(key)) {
       const { gl } = this, { positions, normals, indices } = meshOf(shape, this.detail);
       const vertices = gl.createVertexArray();
       gl.bindVertexArray(vertices);
       this.attribute(0, positions, 3);
       this.attribute(1, normals, 3);
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.instances);
+      for (let k = 0; k < 5; k++) this.attribute(2 + k, null, 4, 80, 16 * k, 1);
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
       gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint16Array(indices), gl.STATIC_DRAW);
       this.meshes.set(key, { vertices, count: indices.length });
@@ -95,15 +98,28 @@ class WebGlRenderer {
     return this.meshes.get(key);
   }
 
-  drawItems(items, uniforms) {
+  /** Draw items in their order, neighbours with the same mesh in one call. */
+  drawItems(items) {
     const { gl } = this;
-    for (const { shape, model, color } of items) {
-      const { vertices, count } = this.mesh(shape);
-      uniforms.model(model);
-      uniforms.color?.(color);
-      gl.bindVertexArray(vertices);
-      gl.drawElements(gl.TRIANGLES, count, gl.UNSIGNED_SHORT, 0);
+    for (let first = 0, next; first < items.length; first = next) {
+      const mesh = this.mesh(items[first].shape), numbers = [];
+      for (next = first; next < items.length && this.mesh(items[next].shape) === mesh; next++)
+        numbers.push(...items[next].color, ...items[next].model);
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.instances);
+      gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(numbers), gl.STREAM_DRAW);
+      gl.bindVertexArray(mesh.vertices);
+      gl.drawElementsInstanced(gl.TRIANGLES, mesh.count, gl.UNSIGNED_SHORT, 0, next - first);
     }
+  }
+
+  /** The same items, those with the same mesh beside each other. */
+  byMesh(items) {
+    const groups = new Map();
+    for (const item of items) {
+      const mesh = this.mesh(item.shape);
+      groups.has(mesh) ? groups.get(mesh).push(item) : groups.set(mesh, [item]);
+    }
+    return [...groups.values()].flat();
   }
 
   drawTrails(scene, values) {
@@ -129,13 +145,14 @@ class WebGlRenderer {
   /** Draw the scene at time t, then copy the picture to a 2D context. */
   draw(context, scene, t, camera, theme, show) {
     const { gl, canvas } = this, { width, height } = context.canvas;
+    this.detail = scene.detail;
     // Grown to the largest player and never shrunk: resizing costs more than drawing.
     if (canvas.width < width) canvas.width = width;
     if (canvas.height < height) canvas.height = height;
     const { planes, solids } = scene.items(t, theme.ground), eye = camera.eye();
     const at = (i) => i.model.slice(12, 15), distance = (i) => norm(sub(at(i), eye));
     const above = (i) => dot(turned(i.model, [0, 0, 1]), sub(eye, at(i))) > 0;
-    const opaque = solids.filter((i) => i.color[3] >= 1);
+    const opaque = this.byMesh(solids.filter((i) => i.color[3] >= 1));
     const glass = solids.filter((i) => i.color[3] < 1).sort((a, b) => distance(b) - distance(a));
 
     // The light's own view, around what moves (far walls would make the shadows coarse).
@@ -145,7 +162,8 @@ class WebGlRenderer {
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.shadow);
     gl.viewport(0, 0, SHADOW_SIZE, SHADOW_SIZE);
     gl.clear(gl.DEPTH_BUFFER_BIT);
-    this.drawItems(solids, this.use(this.depth, { camera: light }));
+    this.use(this.depth, { camera: light });
+    this.drawItems([...opaque, ...glass]);
 
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.viewport(0, 0, width, height);
@@ -155,24 +173,26 @@ class WebGlRenderer {
     const uniforms = this.use(this.solid, {
       camera: view, light, eye, sun: SUN, sky: theme.sky, bounce: theme.bounce, shadowMap: 0,
       focus: camera.target, fade: 3.5 * camera.span, step_: scene.grid, line: theme.line,
-      texel: radius / SHADOW_SIZE, plane: 1,
+      texel: radius / SHADOW_SIZE, plane: 1, symbol: 0,
     });
-    this.drawItems(planes.filter(above), uniforms);
+    this.drawItems(planes.filter(above));
     uniforms.plane(0);
-    this.drawItems(opaque, uniforms);
-    this.drawItems(glass, uniforms);
+    this.drawItems(opaque);
+    this.drawItems(glass);
     uniforms.plane(1); // planes seen from below hide nothing
-    this.drawItems(planes.filter((i) => !above(i)), uniforms);
+    this.drawItems(planes.filter((i) => !above(i)));
     uniforms.plane(0);
     if (show.trails) this.drawTrails(scene, {
       camera: view, screen: [width, height], width: height / 200, now: t, memory: 0.12 * scene.duration });
     if (show.forces) { // whole where in sight, faint where a body hides them
-      const arrows = scene.arrows(t, theme);
-      this.use(this.solid, {});
-      this.drawItems(arrows, uniforms);
+      const arrows = this.byMesh(scene.arrows(t, theme));
+      this.use(this.solid, { symbol: 1 });
+      gl.enable(gl.CULL_FACE); // they are closed: half their triangles are behind
+      this.drawItems(arrows);
       gl.disable(gl.DEPTH_TEST);
-      this.drawItems(arrows.map((a) => ({ ...a, color: [...a.color.slice(0, 3), 0.35] })), uniforms);
+      this.drawItems(arrows.map((a) => ({ ...a, color: [...a.color.slice(0, 3), 0.35] })));
       gl.enable(gl.DEPTH_TEST);
+      gl.disable(gl.CULL_FACE);
     }
     context.clearRect(0, 0, width, height);
     context.drawImage(canvas, 0, canvas.height - height, width, height, 0, 0, width, height);
