@@ -172,7 +172,7 @@ def place_contact(m: Machines, s: World, i: int, t: real):
             here.gap = here.gap - reach - m[0].pairs.radius[i]
         here.point = center - support(both.turn, both.axes, n) - reach * n
         here.frame = frame_along(n)
-    elif kind == RIM_LINE:
+    elif of_worlds(kind == RIM_LINE):
         circle = rim(m, s, i)
         e = nearest_on_rim(circle)
         n = rim_normal(circle, e)
@@ -270,7 +270,7 @@ def slide_along(m: Machines, s: World, i: int, t: real, here: Place):
         dn = normal_rate(both, n, w1, spin(m, s, second), parting)
         moves.point = v - support_rate(both.turn, both.axes, w1, n, dn) - m[0].pairs.reach[i] * dn
         moves.frame = frame_along_rate(here.frame, dn)
-    elif kind == RIM_LINE:
+    elif of_worlds(kind == RIM_LINE):
         circle = rim(m, s, i)
         rolls = roll(m, s, i, circle, (here.point - center) / circle.reach, n)
         moves.point = rolls.point
