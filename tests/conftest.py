@@ -2,8 +2,6 @@
 
 import gc
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,20 +12,6 @@ import numpy as np
 import pytest
 
 from memory import held, regions, resident
-
-# Much of the time of tests goes into compiling programs that run once. XLA's older emitters take
-# half the time, and what they make is as fast and the same but for rounding (`quick_options` in
-# `stiction._base.compile`). A JAX without this flag ends the process, so another one tries it;
-# flags of the user's own win.
-_FLAGS = "--xla_cpu_use_fusion_emitters=false"
-if "XLA_FLAGS" not in os.environ:
-    _trial = subprocess.run(
-        [sys.executable, "-c", "import jax; jax.jit(lambda x: x)(1.0)"],
-        env=os.environ | {"XLA_FLAGS": _FLAGS, "JAX_PLATFORMS": "cpu"},
-        capture_output=True,
-        check=False,
-    )
-    os.environ["XLA_FLAGS"] = _FLAGS if _trial.returncode == 0 else ""
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")

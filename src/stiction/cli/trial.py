@@ -106,7 +106,7 @@ class TrialOptions:
 
 def ground_reactions_of(
     options: TrialOptions, subject: "Subject"
-) -> tuple["GroundReactions", "Measured | None", "Comparison | None"]:
+) -> "tuple[GroundReactions, Measured | None, Comparison | None]":
     """Read a trial, compute its ground reactions, and put the plates beside them."""
     from stiction.biped import (
         Ground,

@@ -75,4 +75,4 @@ def _is_unique(C, W, f) -> bool:
     seen = np.concatenate([weights, -weights[loaded]])
     target = np.append(np.zeros(len(C)), 1.0)
     misses = [nnls(np.concatenate([changes, way * seen[None]]), target)[1] for way in (1.0, -1.0)]
-    return min(misses) > _ZERO_FORCE
+    return bool(min(misses) > _ZERO_FORCE)
