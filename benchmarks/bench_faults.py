@@ -48,6 +48,8 @@ def main(arguments: Sequence[str] = ()) -> None:
         results.open("a", encoding="utf-8") as file,
         ProcessPoolExecutor(o.workers, get_context("spawn")) as pool,
     ):
+        if results.stat().st_size and not results.read_bytes().endswith(b"\n"):
+            file.write("\n")  # the last line was cut off
         running = set()
         while True:
             while len(running) < 2 * o.workers and time.monotonic() < end:
