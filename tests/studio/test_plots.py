@@ -1,12 +1,15 @@
 """The studio's charts: the hand stands at the time shown, legends tell the values there."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import stiction
+from stiction.report.charts import Panel
 from stiction.report.run_charts import coordinate_chart
 from stiction.studio.bench import Bench
-from stiction.studio.plots import _limits, _with_hand, legend
+from stiction.studio.plots import Plots, _limits, _scales, _with_hand, legend
 
 
 @pytest.fixture(scope="module")
@@ -38,3 +41,11 @@ def test_ghosts_of_the_same_law_are_not_apart(bench):
     bench.ghosts["again"] = bench.run
     assert np.abs(bench.apart()["again"]).max() == 0.0
     bench.ghosts.clear()
+
+
+def test_charts_reach_from_the_start_to_the_end_of_the_run(bench):
+    """The browser kept the range of the part of a run that it had been shown first."""
+    for chart in Plots._made(SimpleNamespace(bench=bench)).values():
+        for panel in chart.panels:
+            if isinstance(panel, Panel):
+                assert _scales(panel, chart)["x"]["range"] == (bench.path.time[0], bench.until)

@@ -239,7 +239,9 @@ def _title(panel: Panel) -> str:
 def _scales(panel: Panel, chart: Chart) -> dict[str, Any]:
     """Of both axes."""
     limits = _limits(panel, _data(panel, chart)[1])
-    return {"x": {"time": False, "auto": True}, "y": {"range": limits}}
+    # The browser would keep the range of the run as far as it had come when it was shown first.
+    x = {"time": False, "range": (float(chart.x[0]), float(chart.x[-1]))}
+    return {"x": x, "y": {"range": limits}}
 
 
 def time_line(panel: Timeline, chart: Chart, t: float) -> str:

@@ -107,7 +107,7 @@ def _draw_lines(axis, panel: Panel, chart: Chart) -> None:
     else:
         for line, color in zip(panel.lines, colors, strict=True):
             x = chart.x if line.x is None else line.x
-            many = line.style == "dots" and len(x) > _MOST_SHAPES
+            many = line.style == "dots" and np.size(x) > _MOST_SHAPES
             look = {"color": color, "label": line.name, "rasterized": many}
             axis.plot(x, line.y, **look, **_STYLES[line.style])
             if line.style == "steps":
