@@ -7,7 +7,9 @@ and bounded by e* = 1 when asked. Everything else holds of every impact to round
 import numpy as np
 import pytest
 
-from .impacts import LAWS, MODELS, POSES, impacts
+from stiction import Hybrid, simulate
+
+from .impacts import LAWS, MODELS, POSES, impacts, mechanism_of
 
 ROUNDING = 1e-12
 LAWS_THAT_MAY = ("dissipation", "newton", "lcp", "lcp-pyramid", "lcp-cone", "no-slip")
@@ -70,3 +72,35 @@ def test_contacts_that_do_not_slip_do_not_pull():
     """Where the only contact would have to be pulled to stick, it cannot."""
     found = impacts("heavy on light", "no-slip", np.random.default_rng(0), 500)
     assert found.pulled.max() <= ROUNDING
+
+
+# A light foot under a heavy trunk that slides on it: to stick it would have to be pulled.
+ASTRIDE = (
+    [0, 0, 1.184752332294007, 0.7986595294205329, -0.01347612835550668, 0.04370903446479131,
+     0.6000423904496036, -0.8395202805282855],
+    [-0.02480155133639314, -0.026293962778568044, -0.21019346642314757, 0.009599145709976425,
+     0.040258091391561134, 0.017742449428517965, -0.0004836236361761739],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("law", "mu"), [("no-slip", 0.36), ("lcp-cone", 30.0)])
+def test_a_light_foot_astride_is_thrown_off(law, mu):
+    mechanism, contacts, _ = mechanism_of("heavy on light")
+    q, v = (np.array(x) for x in ASTRIDE)
+    given = Hybrid(restitution=0.9188, mu_static=mu, mu_dynamic=mu, rest_speed=0.0, impact=law)
+    run = simulate(mechanism, q, v, until=1e-9, contacts=contacts, law=given, samples=2)
+    log = run.to_numpy().log
+    assert run.success
+    assert log.impulse[0, -1, -1] > 0
+    assert log.velocity_after[0, -1, -1] >= -1e-11
+
+
+def test_an_impact_that_is_not_solved_ends_the_run():
+    """It left all as it was, and struck again without end."""
+    mechanism, contacts, _ = mechanism_of("heavy on light")
+    q, v = (np.array(x) for x in ASTRIDE)
+    law = Hybrid(
+        restitution=0.9188, mu_static=1e3, mu_dynamic=1e3, rest_speed=0.0, impact="lcp-cone"
+    )
+    run = simulate(mechanism, q, v, until=1e-9, contacts=contacts, law=law, samples=2, throw=False)
+    assert run.success or "another impact law" in run.message

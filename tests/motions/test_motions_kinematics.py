@@ -91,6 +91,20 @@ def test_gap_acceleration_is_the_second_derivative_of_the_gap(kb, ko, seed):
     assert formula == pytest.approx(float(jax.grad(jax.grad(along))(0.0)), abs=TOLERANCE)
 
 
+def test_what_is_curved_without_measure_is_a_vertex():
+    given = {"arm": (0.2, 0.1), "gyration_radius": 0.3, "velocity": (0.4, 0.1, -0.7)}
+    sharp, vertex = (
+        contact_terms(
+            normal=(0.6, 0.8),
+            curvature_body=np.float64(kb),
+            curvature_obstacle=np.float64(100),
+            **given,
+        )
+        for kb in (1e307, INF)
+    )
+    assert sharp.h == pytest.approx(vertex.h, rel=1e-12)
+
+
 def test_rolling_wheel_keeps_contact_without_help():
     """A wheel on a flat floor: its center moves on a line, so h = 0."""
     radius = 0.4

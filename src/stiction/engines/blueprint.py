@@ -120,9 +120,9 @@ class Blueprint:
             "looked", "missed", "slack", "unsolved", "leap", "leaped_to", "account", "crowd_since",
         )  # fmt: skip
         whole.give_one(
-            z, "phase", "stage", "status", "steps", "events", "cascade", "next_sample", "target",
-            "side", "passes", "after_impact", "jammed", "landed", "last", "inside", "anew", "crowd",
-            "leaps", "in_leap", "hard",
+            z, "phase", "stage", "status", "steps", "events", "cascade", "blows", "next_sample",
+            "target", "side", "passes", "after_impact", "jammed", "landed", "last", "inside",
+            "anew", "crowd", "leaps", "in_leap", "hard",
         )  # fmt: skip
         give(motors, command=nu, effort=nu, drive=nv, begin=nu, origin=nu, guard=M.act.guards)
         whole.give(motors, phase=nu)

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, FiniteFloat, PositiveFloat, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    FiniteFloat,
+    PositiveFloat,
+    ValidationError,
+    model_validator,
+)
 
 from stiction._base.errors import InputError, unknown
 from stiction._base.files import Fields, explain, read_fields
@@ -41,7 +48,15 @@ Vector2 = tuple[Moderate, Moderate]
 Vector3 = tuple[Moderate, Moderate, Moderate]
 Finite = Annotated[PositiveFloat, Field(le=1e15)]
 Friction = Annotated[float, Field(ge=0, le=1e15)]
-Curvature = Annotated[float, Field(allow_inf_nan=True)]
+
+
+def _is_curvature(x: float) -> float:
+    if not (abs(x) <= 1e15 or math.isinf(x)):
+        raise ValueError("must be inf (a vertex) or at most 1e15 1/m")
+    return x
+
+
+Curvature = Annotated[float, Field(allow_inf_nan=True), AfterValidator(_is_curvature)]
 
 
 class PlanarContact(Fields):

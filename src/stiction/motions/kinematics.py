@@ -103,7 +103,8 @@ def curvature_term(curvature_body, curvature_obstacle, tangent_velocity, spin):
     kb_, ko_ = xp.where(b_vertex, 1.0, kb), xp.where(o_vertex, 1.0, ko)
     vertex = b_vertex | o_vertex
     total = xp.where(vertex, 1.0, kb_ + ko_)
-    general = (kb_ * ko_ * v_t**2 - 2 * ko_ * omega * v_t - omega**2) / total
+    part = ko_ / total  # of two large numbers the product would be too large
+    general = part * (kb_ * v_t**2 - 2 * omega * v_t) - omega**2 / total
     body_vertex = ko_ * v_t**2
     obstacle_vertex = kb_ * v_t**2 - 2 * omega * v_t
     return xp.where(b_vertex, body_vertex, xp.where(o_vertex, obstacle_vertex, general))

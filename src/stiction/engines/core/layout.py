@@ -326,6 +326,7 @@ class StepSlots:
     steps: int
     events: int
     cascade: int
+    blows: int  # impacts of the event under way
     next_sample: int
     target: int  # event function of the search, or of the event
     side: int

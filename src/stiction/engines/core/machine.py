@@ -78,7 +78,7 @@ from .step import (
 )
 
 _QUARTER = wp.constant(real(0.25))  # of a step whose equations are not solved
-_MAX_CASCADE = wp.constant(100)  # events at one instant, beyond four for each contact
+_MAX_CASCADE = wp.constant(100)  # events, or impacts, at one instant; and four a contact
 
 
 # Steps.
@@ -320,6 +320,7 @@ def begin_event(m: Machines, s: World):
     put(s, m[0].z.now, t)
     put_int(s, m[0].z.phase, EVENT)
     put_int(s, m[0].z.hard, 0)
+    put_int(s, m[0].z.blows, 0)
     put_int(s, m[0].z.after_impact, 0)
     leaped = get_int(s, m[0].z.in_leap) != 0
     if leaped:
@@ -373,6 +374,10 @@ def take_event(m: Machines, s: World):
             collides = True
     if collides:
         collide(m, s)
+        # An impact that is not solved may leave velocities as they were, and what hits hits again.
+        put_int(s, m[0].z.blows, get_int(s, m[0].z.blows) + 1)
+        if get_int(s, m[0].z.blows) > _MAX_CASCADE + 4 * m[0].pairs.count:
+            put_int(s, m[0].z.status, CASCADE)
     elif settle(m, s):
         put_int(s, m[0].z.jammed, 1)
         put_int(s, m[0].z.after_impact, 0)
