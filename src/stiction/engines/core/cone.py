@@ -149,7 +149,10 @@ def equations(m: Machines, s: World, n: int, b: int, x: int, jacobian: bool):
         contact_equations(m, s, n, k, x, u, jacobian)
     most = real(0.0)
     for r in range(n):
-        most = wp.max(most, wp.abs(get(s, m[0].c.wanted + r)))
+        miss = wp.abs(get(s, m[0].c.wanted + r))
+        if not (miss < INFINITY):  # the largest of numbers leaves out what is none
+            return INFINITY
+        most = wp.max(most, miss)
     return most
 
 

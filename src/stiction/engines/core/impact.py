@@ -128,7 +128,8 @@ def together(m: Machines, s: World, shape: int, poisson: bool, rough: real):
         copy(s, compression, p, n)
         for k in range(count):
             p_n = get(s, p + first_row(m, s, k + 1) - 1)
-            put(s, m[0].c.floor + k, get(s, m[0].c.restitution + k) * p_n)
+            # What is found may be less than nothing by rounding.
+            put(s, m[0].c.floor + k, get(s, m[0].c.restitution + k) * wp.max(p_n, ZERO))
         for r in range(n):
             put(s, b + r, get(s, m[0].c.velocity + r) + times_W(m, s, n, r, compression))
         solved = solve_shape(m, s, b, p, shape) and solved

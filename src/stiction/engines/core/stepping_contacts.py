@@ -315,7 +315,7 @@ def step_impulses(m: Machines, s: World, kick: real, h: real, since: real, tau: 
             i = pair_of(m, s, k)
             if get_int(s, m[0].fixed.collides + i) != 0:
                 p_n = get(s, compression + first_row(m, s, k + 1) - 1)
-                put(s, m[0].c.floor + k, law(m, s, i, RESTITUTION) * p_n)
+                put(s, m[0].c.floor + k, law(m, s, i, RESTITUTION) * wp.max(p_n, ZERO))
         fill(s, p, n, ZERO)
         solve_once(m, s, b, p)
         miss = wp.max(miss, miss_of(m, s, b, p))
