@@ -90,7 +90,7 @@ def test_one_word_for_one_thing():
     for word in ("--out", "--force", "--json", "--plot", "--base"):
         assert len({p.help for p in words[word].values()}) == 1, word
     models = {"run", "impact", "motions", "gait", "grf", "capability", "posture", "info"}
-    models |= {"study", "studio"}
+    models |= {"study", "studio", "compare"}
     assert set(words["--base"]) == models
     assert set(words["-o"]) == set(NAMES) - {"info", "scenes", "studio", "version"}
     assert set(words["--json"]) == set(NAMES)
