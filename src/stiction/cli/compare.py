@@ -65,9 +65,10 @@ def _sources(
         names = [Path(run).name for run in runs]
         if len(set(names)) < len(names):
             names = [f"{i + 1} {name}" for i, name in enumerate(names)]
-        done = [Path(run).is_dir() for run in runs]  # these are compared as they are
-        asked = [(None, None) if d else (settings, base) for d in done]
-        how = [(run, *a) for run, a in zip(runs, asked, strict=True)]
+        how: list[tuple[str, Texts, Text]] = []
+        for run in runs:
+            done = Path(run).is_dir()  # such are compared as they are
+            how.append((run, None, None) if done else (run, settings, base))
         return dict(zip(names, how, strict=True))
     field, equals, values = vary.partition("=")
     if len(runs) != 1 or not equals or "," not in values:
