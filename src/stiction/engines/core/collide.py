@@ -79,6 +79,15 @@ def still(m: Machines, s: World, i: int, least: real):
     return least
 
 
+@wp.func
+def changes_modes_only(m: Machines, s: World):
+    """Whether an event is no collision: an impact without one does not count, it may be followed by
+    others without end.
+    """
+    after = get_int(s, m[0].z.after_impact)
+    return after == 0 or after == JAM
+
+
 @wp.func(inline=False)
 def stands_twice(m: Machines, s: World, i: int):
     """Whether another pair of the same geoms is at the same place already: a corner that lies on an

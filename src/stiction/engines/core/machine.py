@@ -10,7 +10,15 @@ again after any of them.
 
 import warp as wp
 
-from .collide import APPROACH, JAM, STOPPED, TO_REST, collide, mark_touching, still
+from .collide import (
+    APPROACH,
+    STOPPED,
+    TO_REST,
+    changes_modes_only,
+    collide,
+    mark_touching,
+    still,
+)
 from .events import event_values, grazing, missing_time, n_values, narrow
 from .implicit import choose_kind, correct_stage
 from .joints import next_phase
@@ -76,6 +84,7 @@ from .step import (
     put_rate,
     step_error,
 )
+from .turns import comes_plain, waits
 
 _QUARTER = wp.constant(real(0.25))  # of a step whose equations are not solved
 _MAX_CASCADE = wp.constant(100)  # events, or impacts, at one instant; and four a contact
@@ -348,15 +357,6 @@ def begin_event(m: Machines, s: World):
 
 
 @wp.func
-def changes_modes_only(m: Machines, s: World):
-    """Whether an event is no collision: an impact without one does not count, it may be followed by
-    others without end.
-    """
-    after = get_int(s, m[0].z.after_impact)
-    return after == 0 or after == JAM
-
-
-@wp.func
 def take_event(m: Machines, s: World):
     """Velocities jump if something collides; else the modes are settled."""
     if is_soft(m):
@@ -413,29 +413,6 @@ def advance(m: Machines, s: World):
         begin_event(m, s)
         if get_int(s, m[0].z.target) == START and overlaps(m, s, m[0].opt.deepest):
             put_int(s, m[0].z.status, BEGAN_INSIDE)
-
-
-@wp.func
-def comes_plain(m: Machines, s: World):
-    """Whether what comes next is a stage, with forces that are unique as far as is known."""
-    return get_int(s, m[0].z.phase) == STAGE and get_int(s, m[0].z.hard) == 0
-
-
-# The threads of a warp go together, and events are rare and long: on a GPU worlds that are at one
-# wait until there are a few of them, or nothing else to do. What a world does stays the same.
-@wp.func_native(
-    snippet="""
-#if defined(__CUDA_ARCH__)
-    const unsigned together = __activemask();
-    const unsigned rare = __ballot_sync(together, is_rare);
-    const int many = 16;
-    return is_rare && rare != together && __popc(rare) < many;
-#else
-    return false;
-#endif
-"""
-)
-def waits(is_rare: bool) -> bool: ...
 
 
 wp.set_module_options(COMPILED)

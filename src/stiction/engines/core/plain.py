@@ -10,9 +10,10 @@ goes on until what comes next is not plain; it then puts itself on a list, and t
 import warp as wp
 
 from .layout import FIRST_CHOSEN, RUNNING, Machines
-from .machine import comes_plain, take_stage
+from .machine import take_stage
 from .reals import COMPILED, get_int, real, world
 from .step import evaluate
+from .turns import comes_plain
 
 wp.set_module_options(COMPILED)
 
