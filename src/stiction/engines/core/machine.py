@@ -36,7 +36,6 @@ from .layout import (
     RUNNING,
     SAMPLE,
     STAGE,
-    STEPS_USED_UP,
     STICK,
     THIS_PASS,
     WAITING,
@@ -69,7 +68,7 @@ from .reals import (
 )
 from .rows import first_row, n_active, pair_of
 from .sampling import leg_end, sample_is_due, sum_is_made, write_sample
-from .settle import count_event, overlaps, remember, settle
+from .settle import count_event, count_step, overlaps, remember, settle
 from .slow_slip import choose_slip_kind, correct_slips
 from .soft_events import change_modes
 from .step import (
@@ -181,13 +180,6 @@ def restart(m: Machines, s: World, h: real):
     put_int(s, m[0].z.passes, 0)
     copy(s, m[0].c.value_low, m[0].c.value_start, n_values(m))
     shorten(m, s, h)
-
-
-@wp.func(inline=CALLED)
-def count_step(m: Machines, s: World):
-    put_int(s, m[0].z.steps, get_int(s, m[0].z.steps) + 1)
-    if get_int(s, m[0].z.steps) >= m[0].opt.max_steps:
-        put_int(s, m[0].z.status, STEPS_USED_UP)
 
 
 @wp.func(inline=False)

@@ -12,13 +12,14 @@ from .layout import (
     MOST_ROWS,
     OPEN,
     SLIP,
+    STEPS_USED_UP,
     STICK,
     TANGENTS,
     Machines,
 )
 from .log import RESUMED, START, note, note_after, note_before
 from .modes import SUSPICIOUS, choose_modes
-from .reals import ZERO, World, copy, fill, get, get_int, put, put_int, real, tolerance
+from .reals import CALLED, ZERO, World, copy, fill, get, get_int, put, put_int, real, tolerance
 from .rows import activate, build_rows, first_row, n_active, pair_of
 from .step import act_on_contacts, correct, kinetic, put_rate
 
@@ -41,6 +42,13 @@ def remember(m: Machines, s: World):
             put(s, m[0].c.earlier + MOST_ROWS * i + j, get(s, m[0].c.free + begin + j))
         if m[0].pairs.rows[i] > 2 and get_int(s, m[0].c.mode + i) == SLIP:
             copy(s, m[0].c.direction + TANGENTS * i, m[0].c.heading + TANGENTS * i, TANGENTS)
+
+
+@wp.func(inline=CALLED)
+def count_step(m: Machines, s: World):
+    put_int(s, m[0].z.steps, get_int(s, m[0].z.steps) + 1)
+    if get_int(s, m[0].z.steps) >= m[0].opt.max_steps:
+        put_int(s, m[0].z.status, STEPS_USED_UP)
 
 
 @wp.func
