@@ -24,7 +24,6 @@ WAITING = wp.constant(8)
 # Numbers of the law, for each contact.
 RESTITUTION, MU_STATIC, MU_DYNAMIC = wp.constant(0), wp.constant(1), wp.constant(2)
 REST_SPEED, STRIBECK_SPEED, STRIBECK_POWER = wp.constant(3), wp.constant(4), wp.constant(5)
-LAW_NUMBERS = 6
 
 # Numbers of the law of compliant contacts.
 STIFFNESS, EXPONENT, CLOSING, PARTING = (wp.constant(i) for i in range(4))
